@@ -20,12 +20,9 @@ def hall(tmp_path):
 
 
 @pytest.fixture
-def site(request, tmp_path):
-    """Return a hub's pages without a broker, served if there is a browser."""
-    if "chromium" in request.fixturenames:
-        from served_site import ServedSite as Site
-    else:
-        from hub_site import Site
+def site(tmp_path):
+    """Return a hub's pages without a broker."""
+    from hub_site import Site
 
     made = Site(tmp_path)
     yield made

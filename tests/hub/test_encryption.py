@@ -9,14 +9,6 @@ from pi_controller.hub.setup import SERVER, HubSetupError, load_server_tls
 from pi_controller.web.limits import is_loopback
 
 
-@pytest.fixture
-def site(tmp_path):
-    from served_site import ServedSite
-
-    with closing(ServedSite(certify(tmp_path / "hub"))) as made:
-        yield made
-
-
 @pytest.mark.parametrize(
     ("address", "scheme", "allowed", "plain"),
     [
@@ -53,21 +45,6 @@ def test_damaged_certificate_is_a_setup_error(tmp_path, content):
     (certify(tmp_path) / SERVER).write_bytes(content)
     with pytest.raises(HubSetupError, match="certificate"):
         load_server_tls(tmp_path)
-
-
-@pytest.mark.chromium
-def test_the_console_works_over_https_in_a_browser(site, chromium):
-    who = site.add_person()
-    context = chromium.new_context(ignore_https_errors=True, viewport={"width": 390, "height": 844})
-    page = context.new_page()
-    page.goto(f"{site.pages.secure_url}director")
-    page.fill("#name", who["name"])
-    page.fill("#pin", who["pin"])
-    page.click("[type=submit]")
-    page.fill("[name=title]", "Wacipi")
-    page.click("[data-do=plan] button")
-    page.locator("h2", has_text="Teams (0)").wait_for()
-    context.close()
 
 
 @pytest.mark.parametrize(

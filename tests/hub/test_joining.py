@@ -296,24 +296,6 @@ def test_director_alone_opens_codes_for_valid_names(house):
     assert house.browser("http").post("/director/join", json=body).status_code == 401
 
 
-@needs_mosquitto
-@pytest.mark.chromium
-def test_the_console_shows_a_code_until_it_is_used(house, settings, chromium):
-    page = chromium.new_page(viewport={"width": 390, "height": 844})
-    origin = house.run.url.rstrip("/")
-    page.context.add_cookies([{"name": k, "value": v, "url": origin} for k, v in house.web.cookies.items()])
-    page.goto(f"{origin}/director")
-    page.locator("[data-join] [name=table]").fill("t09")
-    page.get_by_role("button", name="Show a code").click()
-    command = page.locator(".join-code code").inner_text()
-    assert command in page.locator(".join-code svg").get_attribute("aria-label")
-    page.locator("[data-joining=t09]").wait_for()
-    joined({"command": command, "code": command.split()[-1]}, settings)
-    page.locator(".join-code").wait_for(state="detached")
-    assert command.split()[-1] not in page.content()
-    page.context.close()
-
-
 @pytest.mark.parametrize("role", ["judge", "committee", "scorekeeper"])
 def test_other_roles_let_no_table_join(tmp_path, role):
     body = {"do": "open", "table": "t09"}

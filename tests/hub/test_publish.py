@@ -3,15 +3,11 @@
 import io
 import time
 import zipfile
-from contextlib import closing
-from urllib.parse import unquote, urlsplit
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from hub_site import Site
-from hub_venue import TEAMS, Venue, numbered, played
+from hub_venue import TEAMS, publish_site
 
-from pi_controller.cli.hub import hub as main
 from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.publish import PublishError, publish_store
@@ -20,18 +16,10 @@ from pi_controller.record.file import read
 
 
 @pytest.fixture
-def site(where, tmp_path, capsys):
-    """Return the site of a tournament with one match played at a table, while its hub runs."""
-    with closing(Venue(where, title="Cup <b>of</b> the lake")) as venue:
-        venue.call("W1-1", "t01", "a" * 16)
-        lines = ("toss A", "found", "missed", "missed", "close B forfeit gone")
-        venue.send("t01", numbered(played(tmp_path, "W1-1", "a" * 16, (TEAMS[0], TEAMS[3]), lines)))
-        venue.director.catch_up(5.0)
-        out = tmp_path / "site"
-        for _ in range(2):  # an earlier publication is replaced
-            assert main(["publish", str(tmp_path), str(out)]) == 0
+def site(tmp_path, capsys):
+    site = publish_site(tmp_path)
     assert "1 score sheets" in capsys.readouterr().out
-    return out
+    return site
 
 
 def test_the_site_has_every_game_that_ended(site):
@@ -45,30 +33,6 @@ def test_the_site_has_every_game_that_ended(site):
     record = read(sheet.with_suffix(".record").read_bytes())
     assert not record.faults
     assert TEAMS[0] in (site / "results.csv").read_text("utf-8-sig")
-
-
-@pytest.mark.parametrize("size", [(390, 844), (1366, 768)], ids=str)
-def test_it_is_read_from_a_folder_without_scripts(site, chromium, size):
-    context = chromium.new_context(viewport={"width": size[0], "height": size[1]}, java_script_enabled=False)
-    page = context.new_page()
-    asked, failed = [], []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("requestfailed", lambda request: failed.append(request.url))
-    page.goto((site / "index.html").as_uri())
-    assert not failed
-    assert all(urlsplit(url).scheme == "file" for url in asked)
-    assert {unquote(urlsplit(url).path) for url in asked} >= {str(site / "static" / "style.css")}
-    page.screenshot(path=site.parent / "site.png", full_page=True)
-    page.click("text=to print")
-    assert TEAMS[0] in page.content()
-    context.close()
-    checked = chromium.new_context(viewport={"width": size[0], "height": size[1]})
-    page = checked.new_page()
-    page.goto((site / "index.html").as_uri())
-    page.evaluate(Axe().axe_script)
-    assert page.evaluate("axe.run().then(found => found.violations.map(one => [one.id, one.nodes[0].html]))") == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    checked.close()
 
 
 def test_publish_refuses_to_overwrite_other_files(tmp_path):

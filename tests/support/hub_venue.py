@@ -7,6 +7,7 @@ from itertools import count
 import msgspec
 from inbox_messages import take
 
+from pi_controller.cli.hub import hub as main
 from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import MAX_RECORDS, Events, Game, Hello, Record
@@ -86,3 +87,16 @@ def played(folder, match, order, teams, lines=("toss A", "close B forfeit gone")
         for line in lines:
             execute_line(table, line, 1.0)
         return [(row.batch, row.kind, row.body) for row in journal.rows()]
+
+
+def publish_site(folder):
+    """Return the site of a tournament in `folder` with one match played at a table, while its hub runs."""
+    with closing(Venue(folder / "hub.sqlite", title="Cup <b>of</b> the lake")) as venue:
+        venue.call("W1-1", "t01", "a" * 16)
+        lines = ("toss A", "found", "missed", "missed", "close B forfeit gone")
+        venue.send("t01", numbered(played(folder, "W1-1", "a" * 16, (TEAMS[0], TEAMS[3]), lines)))
+        venue.director.catch_up(5.0)
+        site = folder / "site"
+        for _ in range(2):  # an earlier publication is replaced
+            assert main(["publish", str(folder), str(site)]) == 0
+    return site

@@ -4,7 +4,7 @@ import pytest
 from mosquitto import needs_mosquitto
 from tournament_day import TEAMS, Day
 
-pytestmark = [pytest.mark.chromium, needs_mosquitto]
+pytestmark = needs_mosquitto
 MAX_TOUCHES, MAX_TYPED, MAX_PAGES = 78, 19, 6
 """What three new cards take to the first calls, 48 touches of them for six sign-ins. A longer way is a fault."""
 MAX_TOUCHES_A_DAY = 115

@@ -15,7 +15,6 @@ from pi_controller.hub.boards import Boards
 from pi_controller.hub.hub import TableStatus
 from pi_controller.tournament import decisions as d
 
-pytestmark = pytest.mark.chromium
 UPDATES = 10
 TEAMS = ("Lower Sioux", "Spirit Lake", "Prairie Island", "Upper Sioux", "Big Coulee", "Long Hollow", "Veblen", "Peever")
 PHONE = {"width": 390, "height": 844}

@@ -8,7 +8,6 @@ from served_site import ServedSite as Site
 
 from pi_controller.hub.hub import TableStatus
 
-pytestmark = pytest.mark.chromium
 SIZES = ((390, 844), (800, 480), (1080, 1920), (1366, 768), (1920, 1080), (3840, 2160))
 PAGES = ("", "hall", "announcer", "bracket", "results", "start-list", "team/1", "director")
 NEXT_FRAME = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"

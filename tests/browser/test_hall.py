@@ -1,0 +1,346 @@
+"""The page for the wall: nothing runs off any screen, all parts come in turn, names are read from far away."""
+
+import time
+from contextlib import closing, contextmanager
+from datetime import datetime, timedelta
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from long_names import LONG_NAMES
+from phases import PHASES
+from served_site import ServedSite as Site
+
+from pi_controller.hub.hub import TableStatus
+from pi_controller.tournament.decisions import TeamWithdrawn
+from pi_controller.web.game_page import page_of
+from pi_controller.web.live_page import make_board
+
+FIRST_SIZE = (1920, 1080)
+
+
+SIZES = [(390, 844), (800, 480), (1024, 768), (1280, 720), FIRST_SIZE, (3840, 2160), (1080, 1920)]
+
+
+NAMES = (
+    *("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim", "Lake Traverse", "Old Agency", "Heipa", "Veblen"),
+    *("Sisseton", "Peever", "Agency Village", "Očhéthi Šakówiŋ", "Waubay", "Browns Valley", "W" * 60, "Red Iron"),
+)
+
+
+TURN_MS = 12_000
+
+
+PARTS = 8
+"""Of the hall below, in one round of turning."""
+
+
+LONG = (
+    "The Moccasin Game Society of the Lake by the Big Old Oaks, 1",
+    "The Moccasin Game Society of the Lake by the Big Old Oaks, 2",
+    *(LONG_NAMES[script] for script in ("syllabics", "arabic", "unbroken")),
+    *(f"{n:02d} {'Očhéthi Šakówiŋ ' * 4}"[:59] + "x" for n in range(27)),
+)
+
+
+SHORT = tuple(f"Lower Sioux {n:02d}" for n in range(32))
+
+
+MIN_SIZE = 1 / 45
+"""Size of a letter on the wall, in widths of the screen: the page of the hall in the help has the distances."""
+
+
+OUTSIDE = """() => {
+    const isOutside = one => {
+        const box = one.getBoundingClientRect();
+        return box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1;
+    };
+    const all = [...document.querySelectorAll(".slide.shown .fitted *, header *, footer *")];
+    const shown = all.filter(one => one.getClientRects().length && !one.closest("g, svg path, svg text"));
+    const page = document.documentElement;
+    if (shown.length < 4 || page.scrollHeight > innerHeight || page.scrollWidth > innerWidth) return ["the page"];
+    return shown.filter(isOutside).map(one => one.outerHTML.slice(0, 80));
+}"""
+
+
+FILLED = """() => {
+    const slide = document.querySelector(".slide.shown");
+    const [inside, around] = [slide.querySelector(".fitted"), slide].map(one => one.getBoundingClientRect());
+    return Math.max(inside.width / around.width, inside.height / around.height);
+}"""
+
+
+@pytest.fixture
+def site(tmp_path, view):
+    made = Site(tmp_path)
+    made.sign_in()
+    later = datetime.now().astimezone() + timedelta(minutes=45)
+    for fact in (
+        {"do": "plan", "title": "Wacipi", "options": {"points": "5"}},
+        {"do": "enter", "teams": [{"name": team} for team in NAMES]},
+        {"do": "draw", "order": NAMES},
+        {"do": "announce", "text": "Lunch is from 12:30."},
+        {"do": "break", "until": f"{later:%H:%M}", "why": "Grand entry and the flags of all nations"},
+    ):
+        assert made.decide(**fact).status_code == 200
+    pairs = list(zip(NAMES[::2], NAMES[1::2], strict=True))
+    made.pages.publish(
+        tuple(
+            TableStatus(f"t{n:02d}", f"Table {n}", "ready", view(teams=dict(zip("AB", pair, strict=True))))
+            for n, pair in enumerate(pairs, 1)
+        )
+    )
+    assert made.decide(do="assign", match="W1-1", table="t01").status_code == 200
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def wall(site, chromium):
+    context = chromium.new_context(
+        viewport=dict(zip(("width", "height"), FIRST_SIZE, strict=True)), base_url=site.origin
+    )
+    page = context.new_page()
+    complaints = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.clock.install()
+    page.goto("/hall")
+    page.wait_for_selector(".slide.shown")
+    yield page
+    context.close()
+    assert complaints == []
+
+
+@contextmanager
+def hall_of(folder, chromium, teams, **plan):
+    """Open the wall of a tournament of `teams` whose first two results are in; provide the page and the director."""
+    with closing(Site(folder)) as site:
+        site.sign_in()
+        for fact in (
+            {"do": "plan", "title": "Wacipi", **plan},
+            {"do": "enter", "teams": [{"name": team} for team in teams]},
+            {"do": "draw", "order": teams},
+        ):
+            assert site.decide(**fact).status_code == 200
+        for one in site.director.now.competition.ready(site.director.now.state)[:2]:
+            assert site.decide(do="result", match=one.id, winner=one.teams[0]).status_code == 200
+        context = chromium.new_context(viewport={"width": 1920, "height": 1080}, base_url=site.origin)
+        page = context.new_page()
+        page.goto("/hall")
+        page.wait_for_selector(".slide.shown")
+        page.evaluate("document.fonts.ready")
+        yield page, site.director
+        context.close()
+
+
+def part(page):
+    """Return the part that is shown, and the tables, matches or teams that can be seen."""
+    return page.evaluate(
+        """() => {
+            const slide = document.querySelector(".slide.shown");
+            const seen = [...slide.querySelectorAll(".table-card")].filter(one => one.offsetParent);
+            const all = [...slide.querySelectorAll("g[data-match], tbody tr")];
+            const drawn = all.filter(one => one.getClientRects().length);
+            const names = drawn.map(one => one.dataset.match ?? one.cells[1].firstChild.title);
+            return [slide.dataset.slide, seen.map(one => one.querySelector("h3").innerText).join() || names.join()];
+        }"""
+    )
+
+
+def test_all_parts_come_in_turn_and_again(wall):
+    seen = [part(wall)]
+    for _ in range(2 * PARTS):
+        wall.clock.run_for(TURN_MS + 100)
+        seen.append(part(wall))
+    names = [name for name, _ in seen]
+    assert names[: PARTS + 1] == ["tables", "tables", "queue", *["bracket"] * 3, "standings", "standings", "tables"]
+    assert "Table 6" in seen[0][1]
+    assert seen[1][1].startswith("Table 7")
+    first, second = (seen[n * PARTS : (n + 1) * PARTS] for n in (0, 1))
+    assert first[:5] == second[:5], "the matches that can be played are shown each time"
+    assert first[5] != second[5], "of the others each time some more"
+    wall.keyboard.press("ArrowLeft")
+    assert part(wall) == second[-1]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.slow
+def test_all_parts_fit_every_screen_size(wall, size):
+    wall.evaluate("addEventListener('resize', () => (document.body.dataset.width = innerWidth))")
+    wall.set_viewport_size({"width": size[0], "height": size[1]})
+    if size != FIRST_SIZE:  # the page is told of its size with the next frame
+        wall.wait_for_selector(f"body[data-width='{size[0]}']")
+    for _ in range(PARTS):
+        assert wall.evaluate(OUTSIDE) == [], part(wall)
+        assert wall.evaluate(FILLED) > 0.9 or size[0] > 3000, part(wall)
+        wall.keyboard.press("ArrowRight")
+
+
+def test_table_and_queue_names_have_minimum_size(wall):
+    for _ in range(3):
+        sizes = wall.evaluate(
+            """() => [...document.querySelectorAll(".slide.shown :is(.score bdi, .queue li)")]
+                .filter(one => one.offsetParent)
+                .map(one => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom)"""
+        )
+        assert sizes
+        assert min(sizes) >= 24
+        wall.keyboard.press("ArrowRight")
+
+
+MIN_TABLE_SIZE = MIN_SIZE / 2
+
+
+SHOWN_PADS = """() => [...document.querySelectorAll(".slide.shown .table-card:not([hidden])")].map(card =>
+    [...card.querySelectorAll(".pads li")].map(pad => {
+        const seen = part => getComputedStyle(pad.querySelector(part)).opacity === "1";
+        const cloths = pad.querySelectorAll(".layers").length;
+        return [pad.dataset.value, seen(".layers > .bead"), seen(".layers > .rod"), cloths];
+    }))"""
+
+
+def at_tables(*views):
+    return tuple(TableStatus(f"t{n:02d}", f"Table {n}", "ready", view) for n, view in enumerate(views, 1))
+
+
+def test_cards_show_same_pads_as_table_pages(wall, site):
+    views = [PHASES[name] for name in ("hit", "second", "show", "over", "ojibwe", "slahal")]
+    site.pages.publish(at_tables(*views))
+    wall.clock.resume()
+    wall.wait_for_selector(".table-card:nth-child(6) .now:text('Hollow hides')")
+    shown = wall.evaluate(SHOWN_PADS)
+    for view, pads in zip(views, shown, strict=True):
+        marks = [pad.mark for pad in page_of(view).pads(view, "en")]
+        if make_board(view).layout == "live":
+            assert marks == [make_board(view).marks[f"pad_{n}"] for n in (1, 2, 3, 4)]
+        assert pads == [[mark, mark in ("found", "bead"), mark in ("found", "struck"), 1] for mark in marks]
+    assert [len(pads) for pads in shown] == [4, 4, 4, 4, 4, 0]
+    assert [pad[0] for pad in shown[2]] == ["", "struck", "", "found"]
+    assert wall.locator("symbol#cloth").count() == 1
+
+
+@pytest.mark.parametrize("count", [1, 4, 8, 16])
+@pytest.mark.parametrize("size", [(1280, 720), FIRST_SIZE, (3840, 2160)], ids=str)
+def test_long_name_cards_fit_readable_from_ten_metres(site, chromium, view, count, size):
+    pairs = [dict(zip("AB", (LONG[n % 5], LONG[(n + 1) % 5]), strict=True)) for n in range(count)]
+    site.pages.publish(at_tables(*(view(teams=pair, phase="hide") for pair in pairs)))
+    page = chromium.new_page(viewport=dict(zip(("width", "height"), size, strict=True)))
+    page.goto(f"{site.origin}/hall")
+    page.wait_for_selector(".slide.shown .layers")
+    page.evaluate("document.fonts.ready")
+    for _ in range(-(-count // 6)):
+        assert page.evaluate(OUTSIDE) == []
+        sizes = page.locator(".slide.shown :is(.score bdi, .digit, .now):visible").evaluate_all(
+            "all => all.map(one => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom / innerWidth)"
+        )
+        assert min(sizes) >= MIN_TABLE_SIZE
+        page.keyboard.press("ArrowRight")
+    page.close()
+
+
+def test_cards_leave_the_wall_after_the_final(tmp_path, chromium, view):
+    with closing(Site(tmp_path)) as site:
+        site.drawn()
+        site.pages.publish(at_tables(view(), view(phase="over", winner="A")))
+        page = chromium.new_page(viewport={"width": 1920, "height": 1080})
+        page.goto(f"{site.origin}/hall")
+        page.wait_for_selector(".slide.shown[data-slide=tables] .layers")
+        while ready := site.director.now.ready:
+            assert site.decide(do="result", match=ready[0].id, winner=ready[0].teams[0]).status_code == 200
+        page.wait_for_selector(".slide.shown[data-slide=bracket] .wall-part:not([hidden])")
+        assert page.locator(".table-card").count() == 0
+        assert "table-card" in site.web.get("/").text, "the page of all tables keeps them"
+        page.close()
+
+
+TEXTS = """() => [...document.querySelectorAll(".slide.shown .wall-part:not([hidden]) text")].map(one => {
+    const box = one.getBoundingClientRect();
+    const inside = box.left >= 0 && box.top >= 0 && box.right <= innerWidth && box.bottom <= innerHeight;
+    const size = parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a / innerWidth;
+    return [one.textContent, size, inside && one.getComputedTextLength() <= Number(one.dataset.room)];
+})"""
+
+
+KINDS = ({"format": "double"}, {"format": "single", "third_place": True})
+
+
+@pytest.mark.parametrize("plan", KINDS, ids=("double", "single"))
+@pytest.mark.parametrize("count", [4, 8, 16, 24, 32])
+@pytest.mark.slow
+def test_whole_bracket_is_read_from_fifteen_metres(tmp_path, chromium, count, plan):
+    names = LONG if count in (8, 24, 32) else SHORT
+    with hall_of(tmp_path, chromium, names[:count], **plan) as (page, director):
+        left = {size: {one.id for one in director.now.pairings} for size in ((1920, 1080), (1280, 720))}
+        for size, matches in left.items():
+            page.evaluate("addEventListener('resize', () => (document.body.dataset.width = innerWidth))")
+            page.set_viewport_size({"width": size[0], "height": size[1]})
+            if size != FIRST_SIZE:
+                page.wait_for_selector(f"body[data-width='{size[0]}']")
+            for _ in range(100):
+                name, shown = part(page)
+                if name == "bracket":
+                    page.wait_for_function("() => document.fonts.status === 'loaded'")
+                    texts = page.evaluate(TEXTS)
+                    assert texts
+                    assert [text for text in texts if text[1] < MIN_SIZE or not text[2]] == []
+                    matches -= set(shown.split(","))
+                page.keyboard.press("ArrowRight")
+                if not matches:
+                    break
+        assert not any(left.values()), "some matches are in no part"
+
+
+def test_long_names_that_begin_alike_stay_different(tmp_path, chromium):
+    with hall_of(tmp_path, chromium, LONG[:4], format="single") as (page, _):
+        while part(page)[0] != "bracket":
+            page.keyboard.press("ArrowRight")
+        page.wait_for_function("() => document.fonts.status === 'loaded'")
+        texts = [text for text, *_ in page.evaluate(TEXTS)]
+    moccasin = {text for text in texts if text.startswith("The Mocc")}
+    assert {text[-1] for text in moccasin} == {"1", "2"}
+    assert all("…" in text for text in moccasin)
+    assert any(text.startswith("ᐊᓂᔑᓈᐯ") and text.endswith("…") for text in texts)
+
+
+@pytest.mark.parametrize(
+    "plan", [{"format": "round_robin", "options": {"points": "2"}}, KINDS[0]], ids=("all", "double")
+)
+def test_standings_show_every_team_in_large_letters(tmp_path, chromium, plan):
+    with hall_of(tmp_path, chromium, LONG[:16], **plan) as (page, director):
+        director.decide(time.time(), "Ann", TeamWithdrawn(LONG[15], "no_show"))
+        page.locator("td", has_text="did not come").wait_for(state="attached")
+        kinds, teams = set(), set()
+        for _ in range(10):
+            name, shown = part(page)
+            kinds.add(name)
+            if name == "standings":
+                teams |= set(shown.split(","))
+                sizes = page.evaluate(
+                    """() => [...document.querySelectorAll(".slide.shown :is(th, td)")]
+                        .filter(one => one.getClientRects().length)
+                        .map(one => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom / innerWidth)"""
+                )
+                assert min(sizes) >= MIN_SIZE
+                rows = ".slide.shown tbody tr:not([hidden])"
+                heights = page.locator(rows).evaluate_all("all => all.map(one => Math.round(one.clientHeight / 3))")
+                assert len(set(heights)) == 1, "each team has one line"
+                assert page.evaluate(OUTSIDE) == []
+            page.keyboard.press("ArrowRight")
+        assert teams == set(",".join(LONG[:16]).split(","))
+        assert kinds == (
+            {"queue", "standings"} if plan["format"] == "round_robin" else {"queue", "bracket", "standings"}
+        )
+
+
+def test_announcement_switches_wall_to_tables_at_once(wall, site):
+    site.decide(do="announce", text="The final begins.")
+    wall.clock.resume()
+    wall.wait_for_selector("text=The final begins.")
+    assert part(wall)[0] == "tables"
+
+
+@pytest.mark.slow
+def test_every_part_passes_axe_check(wall):
+    for _ in range(PARTS):
+        wall.evaluate(Axe().axe_script)
+        assert wall.evaluate("axe.run().then(found => found.violations.map(one => [one.id, one.nodes[0].html]))") == []
+        wall.keyboard.press("ArrowRight")

@@ -1,0 +1,307 @@
+"""The hub's pages in a real browser: the director's console, the team's and the announcer's page, the bracket."""
+
+import re
+import time
+from contextlib import closing
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from hub_site import TEAMS, certify
+from served_site import ServedSite
+
+from pi_controller.hub.hub import TableStatus
+from pi_controller.hub.join_server import IssuedCode, JoinableTable
+from pi_controller.table.view import QuestionView
+from pi_controller.tournament import decisions as d
+
+SIZES = [(390, 844), (1366, 768), (1920, 1080)]
+
+
+@pytest.fixture
+def site(tmp_path):
+    made = ServedSite(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def tables(view):
+    asked = view(question=QuestionView("found", ("found", "missed"), (2,)))
+    return (TableStatus("t01", "Table 1", "ready", view()), TableStatus("t02", "Table 2", "ready", asked))
+
+
+def test_director_forms_offer_entered_names_as_choices(site, tables, chromium):
+    pin = site.sign_in()
+    site.pages.publish(tables)
+    site.decide(do="plan", title="Wacipi", game="slahal", format="round_robin", options={"minutes": 5})
+    teams = [{"name": team, "players": [f"{n}a", f"{n}b"], "leader": f"{n}a"} for n, team in enumerate(TEAMS)]
+    site.decide(do="enter", teams=teams)
+    site.decide(do="draw", order=[*TEAMS])
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{site.origin}/director")
+    page.fill("#name", "Ann")
+    page.fill("#pin", pin)
+    page.click("[type=submit]")
+    page.get_by_text("Withdraw a player").click()
+    page.select_option("[data-do=absent] [name=player]", "1b")
+    for _ in range(2):
+        page.click("[data-do=absent] button")
+    page.get_by_text("Bring back").click()
+    page.get_by_text("Bring back").wait_for(state="detached")
+    assert not site.director.now.registration.out
+    page.get_by_text("Enter a result").click()
+    first, second = site.director.now.pairing("R1-1").teams
+    page.select_option("[data-do=result] [name=match]", label=f"R1-1: {second} won")
+    page.fill("[data-do=result] [name=sticks_winner]", "11")
+    page.fill("[data-do=result] [name=sticks_other]", "0")
+    page.check("[data-do=result] [name=sweep]")
+    for _ in range(2):
+        page.click("[data-do=result] button")
+    page.wait_for_function("() => document.querySelector('#said').textContent")
+    assert page.locator("#said").get_attribute("data-value") == "good", page.locator("#said").inner_text()
+    page.get_by_text("Correct a result").wait_for()
+    (game,) = site.director.now.state.games["R1-1"]
+    assert (game.winner, game.sweep, dict(game.sticks)) == (second, True, {second: 11, first: 0})
+    page.locator("[data-region=clock_buttons] button.main").click()
+    page.locator("[data-region=clock_buttons] [data-asked]").click()
+    page.wait_for_function("() => /^[45]:[0-9]{2}$/.test(document.querySelector('[data-ends]')?.textContent ?? '')")
+    page.get_by_text("People who can sign in").click()
+    page.fill("[data-people] [name=name]", "Com")
+    page.select_option("[data-people] [name=role]", "committee")
+    page.click("[data-people] button")
+    page.wait_for_function(r"() => /[0-9]{6}/.test(document.querySelector('#people-told').textContent)")
+    assert page.locator("#people-list li").count() == 2
+    page.context.close()
+
+
+def test_reason_is_sent_with_its_button_and_logged(site, tables, chromium):
+    site.drawn()
+    site.pages.publish(tables)
+    assert site.decide(do="assign", match="W1-1", table="t01").status_code == 200
+    order = site.director.now.current_order(site.director.now.calls["W1-1"])
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
+    site.share_session(page.context)
+    page.goto(f"{site.origin}/director")
+    page.get_by_label("Reason for recalling it").fill("the mat is <b>wet</b>")
+    page.get_by_role("button", name="Recall match").click()
+    page.locator(".log").get_by_text("the mat is <b>wet</b>").wait_for()
+    assert site.director.history.decisions[-1].fact == d.Recalled("W1-1", "the mat is <b>wet</b>")
+    site.director.decide(9.0, d.HUB, d.Reported("W1-1", order, "t01", "ab" * 16, 9, TEAMS[0]))
+    page.get_by_label("Reason for rejecting it").fill("x" * 200)
+    for _ in range(2):
+        page.get_by_role("button", name=re.compile("Reject|Touch again")).click()
+    page.locator(".log").get_by_text("x" * 200).wait_for()
+    assert site.director.history.decisions[-1].fact == d.Rejected(order, "x" * 200)
+    page.get_by_label("Reason for rejecting it").wait_for(
+        state="detached"
+    )  # the field is empty, so the part is shown anew
+    page.context.close()
+
+
+def test_next_team_is_typed_while_answer_is_pending(site, tables, chromium):
+    site.sign_in()
+    site.pages.publish(tables)
+    site.decide(do="plan", title="Wacipi")
+    page = chromium.new_page()
+    site.share_session(page.context)
+    page.goto(f"{site.origin}/director")
+    held, answered = [], "document.getElementById('said').dataset.value"
+    page.route("**/director/command", lambda route: held.append((route, route.fetch())), times=1)
+    page.locator("[name=team]").focus()
+    page.keyboard.type("Big Coulee")
+    page.keyboard.press("Enter")
+    page.locator("ul.chips").get_by_text("Big Coulee", exact=True).wait_for()  # shown before the answer is here
+    page.keyboard.type("Long Hollow")
+    page.keyboard.press("Enter")
+    page.keyboard.type("Enemy")
+    route, answer = held.pop()
+    with page.expect_response(lambda response: "Long Hollow" in (response.request.post_data or "")):
+        route.fulfill(response=answer)
+    assert page.input_value("[name=team]") == "Enemy"
+    assert [*site.director.now.entered] == ["Big Coulee", "Long Hollow"]
+    page.fill("[name=team]", "Enemy Swim, Ann, Ann")
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"() => {answered} === 'bad'")
+    assert page.input_value("[name=team]") == "Enemy Swim, Ann, Ann", "what was refused can be mended"
+    page.context.close()
+
+
+def test_bracket_prints_on_one_sheet_without_buttons(site, chromium):
+    site.sign_in()
+    site.decide(do="plan", title="Wacipi")
+    site.decide(do="enter", teams=[{"name": f"Team {n}"} for n in range(24)])
+    site.decide(do="draw", seed="4 1 6 2")
+    page = chromium.new_page(viewport={"width": 1047, "height": 718})  # A4 without its margins
+    page.goto(f"{site.origin}/bracket")
+    assert page.get_by_role("button", name="Print").is_visible()
+    page.emulate_media(media="print")
+    assert not page.get_by_role("button", name="Print").is_visible()
+    wide, high = page.evaluate(
+        "(box => [box.right, box.height])(document.querySelector('svg').getBoundingClientRect())"
+    )
+    assert wide <= 1047
+    assert high <= 718, "on one sheet"
+    printed = page.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) in (3, 4)
+    page.context.close()
+
+
+def test_console_works_in_browser_and_pages_are_public(site, tables, chromium):
+    pin = site.sign_in()
+    site.pages.publish(tables)
+    context = chromium.new_context()
+    page, complaints = context.new_page(), []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(f"{site.origin}/director")
+    page.fill("#name", "Ann")
+    page.fill("#pin", pin)
+    page.click("[type=submit]")
+    page.fill("[name=title]", "Wacipi")
+    page.click("[data-do=plan] button")
+    for team in TEAMS:
+        page.fill("[name=team]", team)
+        page.click("[data-do=enter] button")
+        page.locator("ul.chips").get_by_text(team, exact=True).wait_for()
+    page.fill("[name=seed]", "4 1 6 2")
+    page.click("[data-do=draw] button")
+    page.locator("[data-region=matches] .row").first.wait_for()
+    page.locator("[data-region=matches] button", has_text="To Table 1").first.click()
+    page.get_by_text("Recall match").wait_for()
+    assert len(site.director.now.calls) == 1
+    page.locator("[data-undo]").click()
+    page.locator("[data-undo]").click()  # touched again, to be sure
+    page.get_by_text("Recall match").wait_for(state="detached")
+    for size in SIZES:
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        for path in ("", "bracket", "team/1", "announcer", "start-list", "results", "director"):
+            page.goto(f"{site.origin}/{path}")
+            page.evaluate(Axe().axe_script)
+            found = page.evaluate("axe.run().then(found => found.violations.map(one => [one.id, one.nodes.length]))")
+            assert found == [], (path, size)
+            assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    context.close()
+    assert complaints == []
+
+
+RECORD_RINGING = """() => {
+  Object.assign(window, { tones: [], vibrations: [], locks: 0 });
+  window.AudioContext = class { currentTime = 0; destination = {}; async close() {}
+    createGain() { const gain = { setValueAtTime() {}, exponentialRampToValueAtTime() {} };
+      return { gain, connect: one => one } }
+    createOscillator() { const frequency = { value: 0 };
+      return { frequency, connect: one => one, stop() {}, start() { tones.push(frequency.value) } } } };
+  navigator.vibrate = times => vibrations.push(times);
+  Object.defineProperty(navigator, "wakeLock", { value: { request: async () => {
+    locks += 1; return { release: async () => { locks -= 1 } } } } });
+}"""
+
+
+def test_team_page_rings_for_call_once_enabled(site, tables, chromium):
+    site.drawn()
+    site.pages.publish(tables)
+    teams = [*site.director.now.state.teams]
+    number = teams.index(site.director.now.pairing("W1-1").teams[0]) + 1
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{site.origin}/team/{number}")
+    page.evaluate(RECORD_RINGING)
+
+    def call_again():
+        site.decide(do="recall", match="W1-1")
+        page.wait_for_selector("[data-call]", state="detached")
+        assert site.decide(do="assign", match="W1-1", table="t01").status_code == 200
+        page.wait_for_selector("[data-call]")
+
+    assert site.decide(do="assign", match="W1-1", table="t01").status_code == 200
+    page.wait_for_selector("[data-call]")
+    assert page.evaluate("[tones, vibrations, locks]") == [[], [], 0]
+    page.click("#ring")
+    page.wait_for_selector("#ring[aria-pressed=true]")
+    page.wait_for_function("locks === 1")
+    assert page.evaluate("tones") == [880], "the switch itself"
+    call_again()
+    page.wait_for_function("vibrations.length === 1")
+    assert page.evaluate("tones") == [880, *[659, 880] * 3]
+    site.director.decide(site.director.now.calls["W1-1"].t + 9.0, d.HUB, d.MatchStarted("W1-1"))
+    page.wait_for_selector("[data-call]", state="detached")
+    assert page.evaluate("vibrations.length") == 1
+    page.click("#ring")
+    page.wait_for_function("locks === 0")
+    page.close()
+
+
+def test_announcer_sees_each_call_and_marks_it_announced(site, tables, chromium):
+    site.drawn()
+    site.decide(do="pronounce", team=TEAMS[0], said="big koo-lee")
+    site.pages.publish(tables)
+    match = next(one for one in site.director.now.ready if TEAMS[0] in one.teams)
+    other = next(one for one in site.director.now.ready if one != match)
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{site.origin}/announcer")
+    assert page.locator("[data-call]").count() == 0
+    assert page.locator(".later .call").count() == 2
+    assert site.decide(do="assign", match=match.id, table="t01").status_code == 200
+    call = page.locator("[data-call]")
+    call.wait_for()
+    assert "Table 1" in call.inner_text()
+    assert "big koo-lee" in call.inner_text()
+    assert page.locator(".later .call").count() == 1
+    page.locator("[data-call] button").click()
+    page.locator("[data-call] [aria-pressed=true]").wait_for()
+    site.decide(do="assign", match=other.id, table="t02")
+    page.locator(f"[data-call^='{other.id} '] [aria-pressed=false]").wait_for()
+    assert page.locator("[aria-pressed=true]").count() == 1
+    page.reload()
+    page.locator(f"[data-call^='{match.id} '] [aria-pressed=true]").wait_for()
+    site.decide(do="recall", match=match.id)
+    page.locator(f"[data-call^='{match.id} ']").wait_for(state="detached")
+    site.decide(do="assign", match=match.id, table="t01")
+    page.locator(f"[data-call^='{match.id} '] [aria-pressed=false]").wait_for()  # a new call is said again
+    page.context.close()
+
+
+def test_the_console_works_over_https_in_a_browser(tmp_path, chromium):
+    with closing(ServedSite(certify(tmp_path / "hub"))) as site:
+        who = site.add_person()
+        context = chromium.new_context(ignore_https_errors=True, viewport={"width": 390, "height": 844})
+        page = context.new_page()
+        page.goto(f"{site.pages.secure_url}director")
+        page.fill("#name", who["name"])
+        page.fill("#pin", who["pin"])
+        page.click("[type=submit]")
+        page.fill("[name=title]", "Wacipi")
+        page.click("[data-do=plan] button")
+        page.locator("h2", has_text="Teams (0)").wait_for()
+        context.close()
+
+
+class JoinDesk:
+    """Issues one code; `waiting` are the tables that may join."""
+
+    waiting = ()
+
+    async def run_from_thread(self, what):
+        return await what
+
+    async def open(self, table, *, anew=False):
+        ends = time.time() + 600.0
+        self.waiting = (JoinableTable(table, ends),)
+        return IssuedCode("1234-5678", "moccasin-mat hub join 127.0.0.1 1234-5678", ends)
+
+
+def test_the_console_shows_a_code_until_it_is_used(site, chromium):
+    desk = site.pages.join_server = JoinDesk()
+    site.sign_in()
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
+    site.share_session(page.context)
+    page.goto(f"{site.origin}/director")
+    page.locator("[data-join] [name=table]").fill("t09")
+    page.get_by_role("button", name="Show a code").click()
+    command = page.locator(".join-code code").inner_text()
+    assert command == "moccasin-mat hub join 127.0.0.1 1234-5678"
+    assert command in page.locator(".join-code svg").get_attribute("aria-label")
+    page.locator("[data-joining=t09]").wait_for()
+    desk.waiting = ()
+    page.locator(".join-code").wait_for(state="detached")
+    assert "1234-5678" not in page.content()
+    page.context.close()
