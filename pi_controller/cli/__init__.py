@@ -34,7 +34,6 @@ VERBS: dict[str, tuple[str, str]] = {
     "score": ("pipes", "keep score: actions in, states and called words out, a JSON object a line"),
     "bracket": ("pipes", "run a tournament: results in, pairings and standings out, as JSON lines"),
     "hub": ("hub", "back up the journals of all tables of a tournament and show the tables"),
-    "chances": ("chances", "print the exact chances of winning, for learning the game"),
     "referee": ("pipes", "judge mat events: events in, facts out, a JSON object a line"),
     "replay": ("replay", "show a game hide by hide, or evaluate a sensor recording again"),
     "review": ("sensors", "plot the sensor levels around a hit, for the judge"),
@@ -48,7 +47,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "check-settings": ("settings", "check a settings file, or print a commented example"),
 }
 """Module and purpose of each verb. The module's function `NAME` runs the verb and `NAME_parser` returns its parser."""
-_OLD_NAMES = {"odds": "chances", "salvage": "recover"}
+_OLD_NAMES = {"salvage": "recover"}
 """Former names of verbs, accepted but not listed in the help."""
 
 
