@@ -45,8 +45,6 @@ from pi_controller.hub.run import HubRun
 from pi_controller.hub.settings import HTTPS_PORT, HubSettings
 from pi_controller.hub.setup import (
     CA,
-    CLIENT_ID_LINE,
-    CONF,
     PID,
     SERVER,
     SERVER_KEY,
@@ -250,20 +248,6 @@ def test_tables_are_not_let_in_where_they_cannot_reach_the_hub(tmp_path):
         asyncio.run(open_code("0.0.0.0", "192.0.2.7"))
     issued = asyncio.run(open_code("0.0.0.0", "192.0.2.7", b"of the hub"))
     assert issued.command == f"moccasin-mat hub join 192.0.2.7 {issued.code}"
-
-
-@needs_mosquitto
-@pytest.mark.parametrize("older", [False, True])
-def test_broker_of_an_older_setup_is_told(broker, older):
-    path = broker.folder / CONF
-    if older:
-        path.write_text(path.read_text().replace(CLIENT_ID_LINE, ""))
-    made = House(broker)
-    try:
-        assert ("hub setup" in made.run.director.notes.get(CONF, "")) is older
-        assert any("hub setup" in line for line in made.said) is older
-    finally:
-        made.close()
 
 
 @needs_mosquitto

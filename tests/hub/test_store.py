@@ -11,11 +11,10 @@ from ports import free_port
 
 from pi_controller.errors import SettingsError
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.messages import Ack, Events, Game, Hello, Record
+from pi_controller.hub.messages import Ack, Game, Hello
 from pi_controller.hub.run import HubRun
 from pi_controller.hub.settings import load_hub, store_from_settings
 from pi_controller.hub.store import BadValueError, Database, StoreError, open_store
-from pi_controller.journal.file import Row, chain_rows
 
 
 @pytest.mark.slow
@@ -110,22 +109,6 @@ def test_the_settings_name_it_without_a_password(tmp_path):
         (tmp_path / "hub.toml").write_text(f'[store]\ndatabase = "{wrong}"\n')
         with pytest.raises(SettingsError, match="database"):
             load_hub(tmp_path)
-
-
-def test_database_of_an_earlier_version_gets_wider_columns(postgres):
-    venue = Database(postgres.url, "narrow")
-    with Inbox(venue) as inbox:
-        take(inbox, Hello("a", (Game(A, 400),)))
-        take(inbox, events(A, 1, 3))
-    with psycopg.connect(postgres.url, autocommit=True) as db:
-        for column in ("seq", "batch"):
-            db.execute(f'ALTER TABLE "mat_narrow".records ALTER COLUMN {column} TYPE INTEGER')
-    with Inbox(venue) as inbox:
-        assert take(inbox, events(A, 4, 5)) == Ack(A, 5)
-        row = Row(6, 2**40, 1.0, "ready", "{}")
-        record = Record(*next(chain_rows(records(A, 5)[-1].hash, [row])))
-        assert take(inbox, Events(A, (record,))) == Ack(A, 6)
-        assert [one.batch for one in inbox.rows("t01", A)] == [1, 2, 3, 4, 5, 2**40]
 
 
 @pytest.mark.parametrize("value", [2**63, 2**200, -(2**63) - 1, "\ud800"])
