@@ -506,8 +506,6 @@ def check_page(view: View | None, language: str = "en") -> str:
     opened = view.opening if view is not None else None
     game = view.game if view is not None and view.game in sealed_games() else registry.DEFAULT_GAME
     known = asdict(opened) if opened is not None else dict[str, Any]()
-    if opened is not None and not opened.epoch:  # from an old journal or none: bound to the game only
-        known |= {"table": "", "event": ""}
     return render(
         "check.html",
         language,
