@@ -56,19 +56,6 @@ def jolt(block, least: int) -> int:
     return 0
 
 
-@micropython.viper
-def coarsen(block):
-    """As `guards.coarsen`, in machine code."""
-    of = ptr8(block)
-    size = int(len(block))
-    at = 0
-    while at < size:
-        high = of[at + 1]
-        of[at] = (of[at] >> 4 | high << 4) & 0xFF
-        of[at + 1] = high >> 4
-        at += 2
-
-
 def start_reason():
     """Return why the board has started: `wire.POWER`, `BUTTON`, `WATCHDOG` or `RESTART`.
 
@@ -95,7 +82,6 @@ class Board:
     def __init__(self, ring=None):
         wire.put = put
         guards.jolt = jolt
-        guards.coarsen = coarsen
         self.id = machine.unique_id()
         self.boot_reason = start_reason()
         self.boot_count, self.early = starts.count_boot(self.boot_reason == wire.POWER)

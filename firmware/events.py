@@ -36,15 +36,9 @@ class Events:
         if self.confirmed < number <= self.newest:
             self.confirmed = number
 
-    def send(self, now, send, newest_kind):
-        """Give `send` the bodies that are due: new ones at once, and all again that were not acknowledged in time.
-
-        The host knows kinds up to `newest_kind`. A newer one it is not told, and what came after waits till that is
-        the oldest, and forgotten.
-        """
+    def send(self, now, send):
+        """Give `send` the bodies that are due: new ones at once, and all again that were not acknowledged in time."""
         last = self.newest
-        while self.confirmed < last and self._ring[(max(self.confirmed, last - KEPT) + 1) % KEPT][1] > newest_kind:
-            self.confirmed = max(self.confirmed, last - KEPT) + 1
         if self.confirmed == last:
             return
         oldest = max(self.confirmed, last - KEPT) + 1
@@ -57,7 +51,5 @@ class Events:
         while self._sent < end:
             number = self._sent + 1
             us, kind, part, value = self._ring[number % KEPT]
-            if kind > newest_kind:
-                break
             self._sent = number
             send(wire.event_body(number, number - oldest, oldest - 1 - self.confirmed, us, kind, part, value))

@@ -32,14 +32,6 @@ def jolt(block, least):
     return 0
 
 
-def coarsen(block):
-    """Leave the upper 12 bits of each sample in `block`. The board puts machine code in this one's place."""
-    for at in range(0, len(block), 2):
-        value = (block[at] | block[at + 1] << 8) >> 4
-        block[at] = value & 0xFF
-        block[at + 1] = value >> 8
-
-
 class Piezos:
     """Watches each pad's samples. `feed` blocks; `good` has a bit for each pad that moved since `begin`."""
 

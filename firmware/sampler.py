@@ -39,7 +39,6 @@ class Sampler:
         self.events = Events()
         self.decoder = wire.Decoder(wire.TO_BOARD, wire.HELLO)
         self.frame_number = 0
-        self._minor = 0
         self._order = -1
         self._result = wire.OBEYED
         self._dirty = True  # pixels keep their last frame while the board starts anew
@@ -127,8 +126,6 @@ class Sampler:
             if running:
                 # sample i begins at i / SAMPLE_HZ: sampling and clock start and run together
                 wire.piezo_number(self._piezo, number, board.BLOCK, self._block_us, board.overflows)
-                if self._minor < wire.SUMS:
-                    guards.coarsen(block)
                 self._send(self._piezo)
             number = board.piezo(block)
         if looking:
@@ -149,8 +146,8 @@ class Sampler:
             if self._health_in <= 0:
                 self._health_in = HEALTH_US
                 self._send_health(now)
-            if self.events.confirmed != self.events.newest and self._minor >= wire.ORDERS:
-                self.events.send(now, self._give, wire.newest_kind(self._minor))
+            if self.events.confirmed != self.events.newest:
+                self.events.send(now, self._give)
         elif not self._calm and now > CALM_TIME:  # never while a host listens: writing would stop the samples
             self._calm = True
             board.calm()
@@ -189,11 +186,10 @@ class Sampler:
         silent = now - self._received_at
         self._received_at = now
         if kind == wire.HELLO:
-            major, self._minor = wire.hello(payload)
             self._order = -1  # after each HELLO the first order may bear any number
             self._build(wire.ALL_MAGNETS, now)
             self._welcome()
-            if major != wire.PROTOCOL[0]:
+            if wire.hello(payload)[0] != wire.PROTOCOL[0]:
                 self._stop()
                 return
             if self._fell_silent:
@@ -331,10 +327,7 @@ class Sampler:
         chips = self.board.magnets
         if chips != self._chips:
             self._chips = chips
-            if self._minor >= wire.CHIPS:
-                self._welcome()
-        if chips == wire.QMC5883P and self._minor < wire.CHIPS:
-            return  # the host would take its counts for those of a QMC5883L
+            self._welcome()  # the host must not take its counts for those of a QMC5883L
         wire.put(self._field, 3, now, 10_000, self._more_us)
         ok = self._ok
         self._field[11] = ok & 0xFF
@@ -395,8 +388,7 @@ class Sampler:
             if self._asked:
                 self._asked = False
                 self._measure_strips()
-                if self._minor >= wire.CHARGES:
-                    self._bias.begin()
+                self._bias.begin()
 
     def _test(self, now):
         self._testing = True

@@ -48,7 +48,7 @@ def count_boot(power):
             words = file.read().split()
         boots = int(words[0])
         early = int(words[1])
-    except (OSError, ValueError, IndexError):  # the first start, or an older program's file
+    except (OSError, ValueError, IndexError):  # the first start, or a damaged file
         pass
     boots = boots + 1 & 0xFFFFFFFF
     early = min(early + 1, 255) if power else early

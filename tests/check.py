@@ -61,7 +61,7 @@ USING_PACKAGES = (
     *(f"tests/recording/test_{name}.py" for name in ("columns", "recorder")),
     *(f"tests/sensing/test_{name}.py" for name in ("beads", "strikes")),
     *(f"tests/{name}" for name in ("config", "display", "help/test_help.py", "test_cli.py")),
-    *(f"tests/{name}.py" for name in ("calibration/test_profile", "games/test_chances", "process/test_update")),
+    *(f"tests/{name}.py" for name in ("calibration/test_profile", "process/test_update")),
 )
 """The quick tests of what each package is there for."""
 UV_NAMES = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "find-links": "UV_FIND_LINKS"}

@@ -75,7 +75,6 @@ def test_the_imitation_has_no_unix_modules(work):
     [
         "score dakota actions",
         "bracket",
-        "chances dakota",
         "referee dakota",
         "record actions --game dakota",
         "check-settings settings.toml",

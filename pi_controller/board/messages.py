@@ -23,7 +23,7 @@ class Piezo:
 
     `t` is the time of the first sample, `rate` the samples a second, `index` the first sample's number since the board
     started: a jump in `index` between two blocks is a gap. `full_scale` is the count of the rail: 32768 for the board's
-    sums of 16 readings, 2048 for a board before protocol 1.3 and in older recordings, 512 for ten bits.
+    sums of 16 readings, 2048 for a converter of twelve bits, 512 for one of ten.
     """
 
     t: float

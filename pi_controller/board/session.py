@@ -234,7 +234,6 @@ class _Board(msgspec.Struct):
     pads: int
     hz: int
     block: int
-    minor: int
     features: int
 
 
@@ -275,7 +274,6 @@ class Session:
         self._built = int(self._bits[list(maps.magnetometers_built(magnetometers))].sum())
         self._is_built_known = False
         """True if the board numbers the magnetometers as this session does."""
-        self._rest, self._top = wire.REST, wire.TOP
 
     @property
     def up(self) -> bool:
@@ -295,17 +293,12 @@ class Session:
         self._stats.lost, self._stats.repeated = decoder.lost, decoder.repeated
         return self._stats
 
-    @property
-    def accepts_commands(self) -> bool:
-        """True if the connected board, or the last one, accepts commands and sends events."""
-        return self.board is not None and self.board.minor >= wire.ORDERS
-
     def has_feature(self, feature: int) -> bool:
-        """Return True if the connected or last board accepts commands and has `feature` (a `wire.HAS_...`)."""
-        return self.board is not None and self.accepts_commands and bool(self.board.features & feature)
+        """Return True if the connected or last board has `feature` (a `wire.HAS_...`)."""
+        return self.board is not None and bool(self.board.features & feature)
 
     def request_self_test(self) -> None:
-        """Request a self test as soon as the board accepts commands; a `BoardEvent` "tested" has the result."""
+        """Request a self test as soon as a board answers; a `BoardEvent` "tested" has the result."""
         self.commands.enqueue(BoardCommand(wire.test_body))
 
     def start(self, t: float) -> None:
@@ -336,7 +329,7 @@ class Session:
         # the blocks of one read are converted together: each call to numpy costs as much as a block
         blocks = [payload[wire.PIEZO_HEAD :] for kind, _, payload in frames if kind == wire.PIEZO]
         raw = np.frombuffer(b"".join(blocks), "<u2").reshape(-1, PADS)
-        samples, end = self._to_samples(raw), 0
+        samples, end = (raw - np.uint16(wire.REST)).view(np.int16), 0
         peak = int(np.maximum.reduce(raw, axis=None)) if blocks else 0
         for kind, _, payload in frames:
             first = end
@@ -344,11 +337,10 @@ class Session:
                 end += (len(payload) - wire.PIEZO_HEAD) // (2 * PADS)
             if kind == wire.WELCOME:
                 good = self._welcome(payload, t)
-                samples = self._to_samples(raw)
             elif not self._up:
                 continue  # refused, or the tail of a session that is over
             elif kind == wire.PIEZO:
-                in_range = peak <= self._top or int(raw[first:end].max()) <= self._top
+                in_range = peak <= wire.TOP or int(raw[first:end].max()) <= wire.TOP
                 good = in_range and self._piezo(payload, samples[first:end], t)
             elif kind == wire.PONG:
                 good = self._pong(payload, t)
@@ -434,8 +426,8 @@ class Session:
             theirs, ours = f"{payload[0]}.{payload[1]}", "{}.{}".format(*wire.PROTOCOL)
             self._down(t, f"The board speaks protocol {theirs}, this program {ours}: {FLASH_HINT}.")
             return True
-        _, minor, x, y, z, name, boots, reason, features, pads, hz, block = wire.welcome(payload)
-        board = _Board(name, boots, reason, f"{x}.{y}.{z}", pads, hz, block, minor, features)
+        _, _, x, y, z, name, boots, reason, features, pads, hz, block = wire.welcome(payload)
+        board = _Board(name, boots, reason, f"{x}.{y}.{z}", pads, hz, block, features)
         if self._up and self.board is not None:
             if msgspec.structs.replace(board, features=self.board.features) == self.board:
                 self._learn(board)  # the answer to a repeated HELLO, or its magnetometers answered only now
@@ -445,10 +437,6 @@ class Session:
             self._down(t, "The board restarted.")
         if pads != PADS or not 100 <= hz <= 100_000 or not 1 <= block <= 128:
             self._down(t, f"The board has {pads} pads at {hz} Hz, the pin map {PADS}: {FLASH_HINT}.")
-            return True
-        if minor < wire.SIZES and self._built not in {0, wire.ALL_MAGNETS}:
-            count = self._built.bit_count()
-            self._down(t, f"The board's firmware knows no mat of {count} magnetometers: {FLASH_HINT}.")
             return True
         if t < self._settles_at:
             return True
@@ -460,10 +448,9 @@ class Session:
         self._down_reason = ""
         self._stats.ups += 1
         self._board_events.begin(name, boots)
-        if minor >= wire.ORDERS:
-            self.commands.begin()
+        self.commands.begin()
         self._is_built_known = self._built == wire.ALL_MAGNETS
-        if not self._is_built_known and minor >= wire.SIZES:
+        if not self._is_built_known:
             self.commands.enqueue(BoardCommand(partial(wire.built_body, self._built), self._take_built))
         self._out.append(
             messages.LinkUp(t, name.hex(), board.firmware, boots, messages.REASONS.get(reason, "unknown"), pads)
@@ -478,8 +465,6 @@ class Session:
         maps = pinmap().magnetometers
         p = board.features & wire.QMC5883P
         self._counts_per_ut = maps.qmc5883p_counts_per_ut if p else maps.counts_per_ut
-        readings = 1 if board.minor >= wire.SUMS else wire.READINGS
-        self._rest, self._top = wire.REST // readings, wire.TOP // readings
 
     def _host_time(self, us: int, t: float, last_s: float = 0.0) -> float | None:
         """Return the host time of board time `us`, or None if that is not close to `t`."""
@@ -501,10 +486,6 @@ class Session:
             return False
         self.clock.take_pong(sent, t, us * 1e-6)
         return True
-
-    def _to_samples(self, raw: NDArray[np.uint16]) -> NDArray[np.int16]:
-        """Return readings `raw` (n, pads) relative to the rest level."""
-        return (raw - np.uint16(self._rest)).view(np.int16)
 
     def _piezo(self, payload: bytes, samples: NDArray[np.int16], t: float) -> bool:
         board = self.board
@@ -528,7 +509,7 @@ class Session:
             self._stats.missing_samples += missing
             self._out.append(messages.Gap(when - missing / board.hz, when, missing))
         self.next_index = index + board.block
-        self._out.append(messages.Piezo(when, index, float(board.hz), samples, self._rest))
+        self._out.append(messages.Piezo(when, index, float(board.hz), samples, wire.REST))
         return True
 
     def _touch(self, payload: bytes, t: float) -> bool:

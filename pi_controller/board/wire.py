@@ -23,18 +23,8 @@ except ImportError:  # on the board the files are in one folder
 # exported again, so that users need to import only this file
 __all__ = ("LONGEST", "WINDOW", "Frames", "crc16", "seal", "stuff", "unstuff")
 
-PROTOCOL = (1, 5)
+PROTOCOL = (1, 0)
 """Major and minor: majors are incompatible. A newer minor adds types, and sends none of them to an older end."""
-ORDERS = 1
-"""First minor with commands (LIGHTS, TEST, DONE) and events (EVENT, ACK)."""
-CHIPS = 2
-"""First minor in which WELCOME has the kind of the magnetometers and may be repeated, and SLOW exists."""
-SUMS = 3
-"""First minor in which a sample of a PIEZO is a sum of `READINGS`; before it has 12 bits."""
-SIZES = 4
-"""First minor with BUILT (a mat may have fewer magnetometers than `MAGNETS`) and WIRING."""
-CHARGES = 5
-"""First minor with STRIPS and DISCS."""
 
 # Host to board. A frame of one of these never begins with "\r\x03", which mpremote sends to stop a program.
 HELLO = 0x11
@@ -147,13 +137,6 @@ def _body(kind: int, form: str, *values: int | bytes) -> bytearray:
     return body
 
 
-def newest_kind(minor: int) -> int:
-    """Return the newest event kind known to a host of this minor."""
-    if minor >= CHARGES:
-        return KINDS
-    return WIRING if minor >= SIZES else SLOW if minor >= CHIPS else HOST_BACK
-
-
 def put(body: bytearray, at: int, number: int, times: int, more: int) -> None:
     """Write `number` * `times` + `more` into body[at : at + 8], u64.
 
@@ -238,7 +221,7 @@ def piezo_body(block_samples: int) -> bytearray:
     """Return a reusable body for a PIEZO of `block_samples` samples of each pad.
 
     `piezo_number` writes index and time; the samples go into body[3 + PIEZO_HEAD : -2]: pads interleaved, u16 of 0 to
-    `TOP`, or 0 to 4095 for a host before `SUMS`.
+    `TOP`.
     """
     body = bytearray(5 + PIEZO_HEAD + 2 * PADS * block_samples)
     body[0] = PIEZO

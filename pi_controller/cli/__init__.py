@@ -33,7 +33,6 @@ VERBS: dict[str, tuple[str, str]] = {
     "score": ("pipes", "keep score: actions in, states and called words out, a JSON object a line"),
     "bracket": ("pipes", "run a tournament: results in, pairings and standings out, as JSON lines"),
     "hub": ("hub", "back up the journals of all tables of a tournament and show the tables"),
-    "chances": ("chances", "print the exact chances of winning, for learning the game"),
     "referee": ("pipes", "judge mat events: events in, facts out, a JSON object a line"),
     "replay": ("replay", "show a game hide by hide, or evaluate a sensor recording again"),
     "review": ("sensors", "plot the sensor levels around a hit, for the judge"),
@@ -47,8 +46,6 @@ VERBS: dict[str, tuple[str, str]] = {
     "check-settings": ("settings", "check a settings file, or print a commented example"),
 }
 """Module and purpose of each verb. The module's function `NAME` runs the verb and `NAME_parser` returns its parser."""
-_OLD_NAMES = {"odds": "chances", "salvage": "recover"}
-"""Former names of verbs, accepted but not listed in the help."""
 
 
 class Verb(NamedTuple):
@@ -59,17 +56,16 @@ class Verb(NamedTuple):
 
 
 def find_verb(verb: str) -> Verb:
-    """Import and return `verb`, which may be a former name. Raises `UsageError` for an unknown verb."""
-    name = _OLD_NAMES.get(verb, verb)
-    if name not in VERBS:
+    """Import and return `verb`. Raises `UsageError` for an unknown verb."""
+    if verb not in VERBS:
         from difflib import get_close_matches
 
         from pi_controller.errors import UsageError
 
-        near = get_close_matches(name, VERBS, n=1)
+        near = get_close_matches(verb, VERBS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"the commands are: {', '.join(VERBS)}"
-        raise UsageError(f"there is no command {name!r}", hint)
-    module, function = import_module(f"{__name__}.{VERBS[name][0]}"), name.replace("-", "_")
+        raise UsageError(f"there is no command {verb!r}", hint)
+    module, function = import_module(f"{__name__}.{VERBS[verb][0]}"), verb.replace("-", "_")
     return Verb(getattr(module, f"{function}_parser"), getattr(module, function))
 
 

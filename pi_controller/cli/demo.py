@@ -24,7 +24,6 @@ from pi_controller.rules import registry
 
 if TYPE_CHECKING:
     from pi_controller.config import Settings
-    from pi_controller.display.chances_bar import ChancesBar
     from pi_controller.rules.base import Game
     from pi_controller.simulation.conditions import Conditions
     from pi_controller.simulation.simulation import Simulation
@@ -71,8 +70,6 @@ def demo_parser() -> Parser:
     parser.add_argument(
         "--port", metavar="N", type=int, help="the live page's port (default: of the settings, else a free one)"
     )
-    parser.add_argument("--chances", action="store_true", help="show each side's chance of winning")
-    parser.add_argument("--odds", dest="chances", action="store_true", help=argparse.SUPPRESS)  # its former name
     parser.add_argument(
         "--language", metavar="L", help="a language's code, or its catalogue: FOLDER/dak.po (default: of the settings)"
     )
@@ -95,18 +92,16 @@ def demo(argv: Sequence[str]) -> int:
     conditions = Conditions.from_name(args.conditions)
     if not args.json:
         print("Setting up the simulated mat ...", flush=True)
-    from pi_controller.display.chances_bar import ChancesBar
     from pi_controller.runtime.assembly import print_urls
 
-    bar = ChancesBar(game) if args.chances else None
     stays = sys.stdin.isatty() and not args.no_web and not args.json
     with ExitStack() as stack:
-        feed, server = _web(settings, stack, bar) if not args.no_web else (None, None)
+        feed, server = _web(settings, stack) if not args.no_web else (None, None)
         if not args.json and not sys.stdout.isatty():
             print_urls(server)
         seed, status = args.seed, 0
         while True:
-            played = _play(seed, game, settings, args, feed, server, bar, conditions)
+            played = _play(seed, game, settings, args, feed, server, conditions)
             status = max(status, played)
             if not args.loop:
                 break
@@ -141,12 +136,12 @@ def _settings(args: argparse.Namespace) -> Settings:
     return settings.model_copy(update=update)
 
 
-def _web(settings: Settings, stack: ExitStack, bar: ChancesBar | None) -> tuple[Feed, WebServer]:
+def _web(settings: Settings, stack: ExitStack) -> tuple[Feed, WebServer]:
     """Start the web server; return the feed for the views and the server; `stack` closes them."""
     from pi_controller.runtime.assembly import make_server
     from pi_controller.web.feed import Feed
 
-    feed = Feed(bar.look_up if bar else None)
+    feed = Feed()
     server = make_server(settings, feed)
     server.start()
     stack.callback(server.stop)
@@ -160,7 +155,6 @@ def _play(
     args: argparse.Namespace,
     feed: Feed | None,
     server: WebServer | None,
-    bar: ChancesBar | None,
     conditions: Conditions,
 ) -> int:
     """Play one game on a fresh journal; return 0 if it ended and its journal agrees with the truth, else 1."""
@@ -189,7 +183,7 @@ def _play(
         if speed == "max":
             _play_fast(simulation, quiet=args.json)
         else:
-            _watch(simulation, float(speed), bar, settings.web.language, server, quiet=args.json)
+            _watch(simulation, float(speed), settings.web.language, server, quiet=args.json)
         return _end(simulation, settings.web.language, seed, args)
 
 
@@ -207,7 +201,6 @@ def _play_fast(simulation: Simulation, *, quiet: bool) -> None:
 def _watch(
     simulation: Simulation,
     speed: float,
-    bar: ChancesBar | None,
     language: str,
     server: WebServer | None,
     *,
@@ -235,8 +228,7 @@ def _watch(
             ahead = (simulation.t - t0) / speed - (time.monotonic() - begun)
             if live is not None and time.monotonic() - drawn > 1 / 12:
                 drawn = time.monotonic()
-                chances = bar.look_up(view) if bar else None
-                picture = TerminalTable(view, simulation.t, language, chances, HEIGHT - len(below))
+                picture = TerminalTable(view, simulation.t, language, HEIGHT - len(below))
                 live.update(Group(picture, *below), refresh=True)
             line = lines.line_for(view)
             if live is None and not quiet and line is not None:

@@ -49,7 +49,7 @@ def check_settings(argv: Sequence[str]) -> int:
     if args.game is not None and not args.example:
         reads.error("--game is for --example: a settings file names its own game")
     from pi_controller.config import format_example, format_settings
-    from pi_controller.config.example import explain_missing_chances, game_defaults
+    from pi_controller.config.example import game_defaults
 
     if args.example:
         print(format_example(game_defaults(args.game)), end="")
@@ -65,8 +65,6 @@ def check_settings(argv: Sequence[str]) -> int:
         for path in settings.marks.images:
             encode_image(Path(path))
     print("ok")
-    if settings.web.chances and (missing := explain_missing_chances(settings)):
-        print(f"note: {missing}")
     print(format_settings(settings), end="")
     return 0
 

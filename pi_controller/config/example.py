@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from pi_controller.config.fields import describe_values, list_fields
 from pi_controller.config.model import GameSection, Settings, TeamsSection, has_single_players
-from pi_controller.rules import chances, registry
+from pi_controller.rules import registry
 
 
 def format_example(
@@ -34,15 +34,6 @@ def format_settings(settings: Settings) -> str:
 def format_changes(settings: Settings) -> str:
     """Return a settings file with only the keys that differ from the defaults. It loads as `settings`."""
     return "\n".join(_format_changes(settings, Settings(), ())).lstrip("\n") + "\n"
-
-
-def explain_missing_chances(settings: Settings) -> str:
-    """Return why the table's game has no chances of winning to show, or "" if it has."""
-    try:
-        chances.check(registry.game(settings.game.name, settings.game.options))
-    except chances.ChancesError as error:
-        return f"[web] chances shows nothing here: {error.message}; {error.hint}"
-    return ""
 
 
 def _format_example(model: BaseModel, path: tuple[str, ...]) -> Iterator[str]:

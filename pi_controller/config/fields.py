@@ -2,12 +2,12 @@
 
 import ipaddress
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import time
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, Self, cast, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.fields import FieldInfo
@@ -73,8 +73,6 @@ class Section(BaseModel):
     """Base class of all sections: refuses unknown keys and values of another type, and does not change."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-    former_names: ClassVar[Mapping[Keys, str]] = {}
-    """Keys and sections by the names they once had, with the name of today."""
 
     def find_conflicts(self, faulty: Collection[str] = ()) -> list[SettingsIssue]:
         """Return the conflicts between sections; `faulty` names sections replaced by their defaults."""

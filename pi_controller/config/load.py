@@ -1,10 +1,9 @@
 """Read a TOML file into a model of settings; report every issue at once, with section, key and line."""
 
-import logging
 import re
 import tomllib
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, get_args, get_origin
@@ -18,7 +17,6 @@ from pi_controller.config.model import Settings
 from pi_controller.errors import SettingsError, describe_error
 from pi_controller.text import did_you_mean, format_value
 
-log = logging.getLogger(__name__)
 MAX_BYTES = 262_144
 """A settings file has some hundred lines; a far larger file is another one."""
 _EXAMPLE_HINT = "'moccasin-mat check-settings --example' prints a settings file"
@@ -43,20 +41,9 @@ Model = TypeVar("Model", bound=Section)
 def read_settings(path: Path | str) -> Settings:
     """Return the settings of a table in the TOML file `path`; paths in it are relative to its folder.
 
-    Raises `SettingsError` with every issue and its line, or if the journal is only in the current folder, to which
-    paths were once relative.
+    Raises `SettingsError` with every issue and its line.
     """
-    path = Path(path)
-    written = _read_model(path, Settings, _EXAMPLE_HINT)
-    settings = written.resolve_paths(path.parent)
-    journal, former = settings.table.journal, written.table.journal
-    if not journal.exists() and former.exists() and not former.is_absolute():
-        raise SettingsError(
-            f"{path}: there is no journal {journal}, but one in the current folder: {former.absolute()}",
-            "relative paths start at the settings file's folder: move the journal there, or write its full path in "
-            "[table] journal",
-        )
-    return settings
+    return read_model(Path(path), Settings)
 
 
 def read_model(path: Path, model: type[Model], hint: str = _EXAMPLE_HINT) -> Model:
@@ -64,7 +51,7 @@ def read_model(path: Path, model: type[Model], hint: str = _EXAMPLE_HINT) -> Mod
 
     Raises `SettingsError` with `hint`; it lists every issue as `FILE:LINE: ...`, one a line in the order of the file.
     """
-    return _read_model(path, model, hint).resolve_paths(path.parent)
+    return parse_model(path, read_text(path, hint), model, hint).resolve_paths(path.parent)
 
 
 def validate_data(model: type[Model], data: dict[str, Any]) -> tuple[Model | None, list[SettingsIssue]]:
@@ -92,25 +79,15 @@ def key_lines(text: str) -> dict[Keys, int]:
     return KeyScanner(text).lines
 
 
-def _read_model(path: Path, model: type[Model], hint: str) -> Model:
-    return parse_model(path, read_text(path, hint), model, hint)
-
-
 def parse_model(path: Path, text: str, model: type[Model], hint: str = _EXAMPLE_HINT) -> Model:
     """Return `text`, the content of the file `path`, as a `model`, with paths unchanged. Raises `SettingsError`."""
-    data = _parse(path, text, hint)
-    renamed, issues = _rename_former_keys(data, model.former_names)
-    found, more = validate_data(model, data)
-    issues += more
-    lines = key_lines(text) if issues or renamed else {}
+    found, issues = validate_data(model, _parse(path, text, hint))
     if issues or found is None:
-        issues = [SettingsIssue(_written_keys(issue.keys, renamed), issue.text) for issue in issues]
+        lines = key_lines(text)
         placed = sorted(((_line_of(lines, issue.keys), issue) for issue in issues), key=lambda one: one[0])
         raise SettingsError(
             "\n".join(f"{path}:{line}: {_format_keys(issue.keys)}{issue.text}" for line, issue in placed), hint
         )
-    for now, once in renamed.items():
-        log.warning("%s:%s: %sis now called %s", path, _line_of(lines, once), _format_keys(once), now[-1])
     return found
 
 
@@ -151,39 +128,6 @@ def _parse(path: Path, text: str, hint: str) -> dict[str, Any]:
         raise SettingsError(f"{path}:{line}: {_SYNTAX.get(what, what)}", hint) from error
     except ValueError as error:  # Python reads no whole number of thousands of digits
         raise SettingsError(f"{path}: a number is far too long", hint) from error
-
-
-def _rename_former_keys(
-    data: dict[str, Any], former: Mapping[Keys, str]
-) -> tuple[dict[Keys, Keys], list[SettingsIssue]]:
-    """Rename the keys in `data` that have a former name to their name of today.
-
-    Return {name of today: former name} of the renamed keys, and an issue for each key that has both names.
-    """
-    renamed: dict[Keys, Keys] = {}
-    found: list[SettingsIssue] = []
-    for once, name in former.items():
-        around: object = data
-        for key in once[:-1]:
-            around = cast("dict[str, object]", around).get(key) if isinstance(around, dict) else None
-        if not isinstance(around, dict) or once[-1] not in around:
-            continue
-        section = cast("dict[str, object]", around)
-        value = section.pop(once[-1])
-        if name in section:
-            found.append(SettingsIssue(once, f"is now called {name}, which is also set here: delete one"))
-        else:
-            section[name] = value
-            renamed[*once[:-1], name] = once
-    return renamed, found
-
-
-def _written_keys(keys: Keys, renamed: Mapping[Keys, Keys]) -> Keys:
-    """Return `keys` by the names that the file uses."""
-    for now, once in renamed.items():
-        if keys[: len(now)] == now:
-            return (*once, *keys[len(now) :])
-    return keys
 
 
 def _translate_error(model: type[BaseModel], details: ErrorDetails) -> list[SettingsIssue]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import date, time
 from pathlib import Path
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 
 from pydantic import Field, create_model, model_validator
 
@@ -21,7 +21,7 @@ from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
 from pi_controller.referee import settings as referee
 from pi_controller.referee.facts import Seats
-from pi_controller.rules import chances, registry
+from pi_controller.rules import registry
 from pi_controller.sensing.strike_settings import LOCKOUT_S, SETTINGS_BY_SENSOR, THRESHOLD_DB, StrikeSettings
 from pi_controller.text import format_value, join_words
 
@@ -68,10 +68,6 @@ class WebSection(Section):
         default="127.0.0.1", description='"127.0.0.1": this machine only, "0.0.0.0": everyone on the network'
     )
     port: int = Field(default=8080, ge=0, le=65535, description="0: any free port")
-    chances: bool = Field(
-        default=False,
-        description="show each side's chance of winning, on page and terminal; for learning, not for a tournament",
-    )
     hosts: fields.Hosts = Field(
         default=(), description="additional host names of the pages, besides this machine's own with and without .local"
     )
@@ -228,20 +224,6 @@ class TeamsSection(Section):
 
     a: fields.Name = Field(default="A", description="the team at A")
     b: fields.Name = Field(default="B", description="the team at B")
-
-
-class ChancesSection(Section):
-    """How often a hit finds the bead in the Dakota game, for the chances of winning. The defaults are pure luck."""
-
-    first: float = Field(
-        default=chances.FIRST_HIT_CHANCE, ge=0.01, le=0.99, description="probability of a find with the first hit"
-    )
-    second: float = Field(
-        default=round(chances.SECOND_HIT_CHANCE, 4),
-        ge=0.01,
-        le=0.99,
-        description="probability of a find with the second hit, after a miss",
-    )
 
 
 def _create_section(name: str, fields: dict[str, Any]) -> type[Section]:
@@ -685,7 +667,6 @@ class Settings(Section):
     web: WebSection = Field(default_factory=WebSection)
     marks: MarksSection = Field(default_factory=MarksSection)
     voice: VoiceSection = Field(default_factory=VoiceSection)
-    chances: ChancesSection = Field(default_factory=ChancesSection)
     strikes: StrikesSection = Field(default_factory=StrikesSection)
     recording: RecordingSection = Field(default_factory=RecordingSection)
     backup: BackupSection = Field(default_factory=BackupSection)
@@ -694,8 +675,6 @@ class Settings(Section):
     observers: ObserversSection = Field(default_factory=ObserversSection)
     webhook: WebhookSection = Field(default_factory=WebhookSection)
     exhibit: ExhibitSection = Field(default_factory=ExhibitSection)
-
-    former_names: ClassVar[Mapping[fields.Keys, str]] = {("web", "odds"): "chances", ("odds",): "chances"}
 
     @property
     def for_mat_b(self) -> Settings:
@@ -741,7 +720,6 @@ class Settings(Section):
         checks = (
             (_find_pin_conflicts, {"strips", "buttons", "board", "referee"}),
             (_find_mat_conflicts, {"mat", "board", "board_b", "recording"}),
-            (_find_chances_conflicts, {"web", "referee"}),
             (_find_team_conflicts, {"game", "teams"}),
         )
         return [issue for find, sections in checks if sections.isdisjoint(faulty) for issue in find(self)]
@@ -785,13 +763,6 @@ def _find_mat_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
     for key in ("hits", "sensors"):
         if getattr(settings.recording, key):
             yield SettingsIssue(("recording", key), "is not possible with two mats yet: leave it false")
-
-
-def _find_chances_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
-    """Yield an issue if chances of winning, a learning aid, would be shown at a tournament."""
-    preset = settings.referee.preset
-    if settings.web.chances and preset in referee.TOURNAMENT_PRESETS:
-        yield SettingsIssue(("web", "chances"), f'must be false where [referee] preset is "{preset}"')
 
 
 def _find_team_conflicts(settings: Settings) -> Iterator[SettingsIssue]:

@@ -176,7 +176,7 @@ def sentence(view: View, language: str = "en") -> str:
             return text("Stop playing: the table cannot save the game.")
         case phase if view.void:
             waits = phase == "over" or view.free  # nobody has begun it, or it is closed
-            return text(_VOID_SENTENCES.get(view.void, _VOID_SENTENCES["recalled"])[bool(waits)])
+            return text(_VOID_SENTENCES.get(view.void, _VOID_SENTENCES["recalled"])[waits])
         case _ if view.held:
             return text("Protest by {team}: play is stopped").format(team=isolate_name(team_name(view, view.protest)))
         case _ if view.winner and view.sheet.get("finish") == "forfeit":

@@ -14,8 +14,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from pi_controller.board.interfaces import Rgb
-from pi_controller.display import chances_bar, phrases
 from pi_controller.display import drawing as draw
+from pi_controller.display import phrases
 from pi_controller.display.game_display import game_name, get_show, has_sheet, key_to_words, word
 from pi_controller.display.i18n import catalogue
 from pi_controller.display.lights import frame
@@ -35,21 +35,18 @@ _ASCII = str.maketrans("█▒·○●■—–─…▶≈◖◗", "#=.oox---~>
 class TerminalTable:
     """A view as a rich renderable, also for `rich.live.Live`; `t` seconds as for `lights.frame`.
 
-    The `chances` of winning, if given, are below the strips. It is at most `height` lines high.
+    It is at most `height` lines high.
     """
 
     view: View
     t: float = 0.0
     language: str = "en"
-    chances: chances_bar.ShownChances | None = None
     height: int = HEIGHT
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         """Yield the lines, each no wider than the console."""
         width = options.max_width
         lines = _lines(self.view, self.t, self.language, width)
-        if self.chances is not None:
-            lines += [Text(""), *_wrap_line(_chances(self.chances, self.language), width, 2)]
         for line in _within(lines, self.height):
             if (seen := strip_controls(line.plain)) != line.plain:
                 line.plain = seen
@@ -58,15 +55,13 @@ class TerminalTable:
             yield line
 
 
-def render_text(
-    view: View, width: int = 80, *, language: str = "en", chances: chances_bar.ShownChances | None = None
-) -> str:
+def render_text(view: View, width: int = 80, *, language: str = "en") -> str:
     """Return the view as at most `HEIGHT` plain lines of at most `width` cells: no colour, no control characters."""
     console = Console(
         file=io.StringIO(), width=width, no_color=True, force_terminal=False, color_system=None, legacy_windows=False
     )
     # use the fitted lines directly: a second layout takes longer than drawing them
-    lines = TerminalTable(view, language=language, chances=chances).__rich_console__(console, console.options)
+    lines = TerminalTable(view, language=language).__rich_console__(console, console.options)
     return "\n".join(line.plain.rstrip() for line in lines) + "\n"
 
 
@@ -216,11 +211,3 @@ def _messages(view: View, language: str) -> list[Text]:
     for line in lines:
         line.plain = draw.ISOLATES.sub("", line.plain)
     return lines
-
-
-def _chances(chances: chances_bar.ShownChances, language: str) -> Text:
-    line = Text.assemble((catalogue(language).gettext("Chance of winning"), draw.DIM), "  ")
-    shown = zip(("● A", "■ B"), (draw.TEAM_A, draw.TEAM_B), chances_bar.percents(chances, language), strict=True)
-    for team, light, percent in shown:
-        line.append(f"{team} {percent}", draw.solid(light)).append("  ")
-    return line.append(chances_bar.basis(chances, language), draw.DIM)

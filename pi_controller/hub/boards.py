@@ -651,7 +651,7 @@ class Boards:
         """Return the connected tables: {table: whether it can take a match}."""
         sitting = {game.table for game in self.director.teams_in_void_games().values()}
         return {
-            one.table: one.table not in sitting and (one.view is None or one.view.free is not False)
+            one.table: one.table not in sitting and (one.view is None or one.view.free)
             for one in self.tables
             if one.state == "ready"
         }

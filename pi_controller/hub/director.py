@@ -566,6 +566,6 @@ def _void_reason(now: Tournament, table: str, match: MatchGiven, teams: tuple[st
 
 def can_take_match(view: View, plan: d.Planned | None) -> bool:
     """Return whether the table with this `view` can begin a match of `plan`."""
-    if plan is None or view.free is False:
+    if plan is None or not view.free:
         return False
     return (view.game, view.version) == (plan.game, registry.game_class(plan.game).version)

@@ -19,9 +19,7 @@ from pi_controller.hub.mqtt import Retry
 from pi_controller.hub.pages import HubPages
 from pi_controller.hub.settings import broker_from_settings, load_hub, store_from_settings
 from pi_controller.hub.setup import (
-    CONF,
     format_fingerprint,
-    is_broker_config_outdated,
     load_server_tls,
     read_certificate,
 )
@@ -80,12 +78,6 @@ async def embedded_broker(port: int) -> AsyncGenerator[None]:
         yield
     finally:
         await broker.shutdown()
-
-
-_OLD_BROKER = (
-    "The broker's configuration is outdated: tables can take over each other's connection. Run 'moccasin-mat "
-    "hub setup' once more and start the broker again."
-)
 
 
 def run_hub(folder: Path) -> None:
@@ -160,9 +152,6 @@ class HubRun:
                 self._said(f"SHA-256 of its certificate: {format_fingerprint(certificate)}")
             if pages.stream_url:
                 self._said(f"the table that the director points at: {pages.stream_url}overlay")
-            if not settings.embedded and is_broker_config_outdated(folder):
-                self._said(_OLD_BROKER)
-                self.director.note(CONF, _OLD_BROKER)
             if welcome := pages.welcome(shows=self._shows):
                 self._said(welcome)
             hub = Hub(

@@ -35,8 +35,6 @@ from pi_controller.system.platform import own_name
 
 
 CA, PASSWORDS, PID, CONF = "ca.crt", "passwords", "mosquitto.pid", "mosquitto.conf"
-CLIENT_ID_LINE = "use_username_as_clientid true"
-"""The line of Mosquitto's configuration that stops an account from taking over another's connection or session."""
 TABLES, PASSWORD, JOINED = "tables", "password", "joined"
 
 
@@ -98,14 +96,6 @@ def issue_account(folder: Path, host: str, port: int, venue: str, table: str, *,
     except OSError as error:
         what = f"the account of {table} cannot be made: {describe_error(error)}"
         raise HubSetupError(what, "check that the hub can write its folder and that Mosquitto is installed") from error
-
-
-def is_broker_config_outdated(folder: Path) -> bool:
-    """Return whether the broker's configuration in `folder` is an old one without `CLIENT_ID_LINE`."""
-    try:
-        return CLIENT_ID_LINE not in (folder / CONF).read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):  # another broker, or a file that is not ours
-        return False
 
 
 def reload_broker(folder: Path) -> None:
@@ -231,7 +221,7 @@ keyfile {folder}/{server_key}
 tls_version tlsv1.3
 allow_anonymous false
 # an account that could choose its client id could take over another's connection and session
-{own_client_ids}
+use_username_as_clientid true
 password_file {folder}/{passwords}
 acl_file {folder}/{acl}
 # lets the hub reload these two files when a table joins
@@ -302,7 +292,6 @@ def write_hub_files(
             acl=ACL,
             pid=PID,
             most=2 * MAX_MESSAGE_BYTES,
-            own_client_ids=CLIENT_ID_LINE,
             **values,
         )
         write_private_file(folder / CONF, conf.encode())

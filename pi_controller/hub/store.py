@@ -6,7 +6,6 @@ synchronous=FULL, PostgreSQL with synchronous_commit. In a database each venue h
 
 from __future__ import annotations
 
-import re
 import sqlite3
 import threading
 from abc import ABC, abstractmethod
@@ -71,8 +70,7 @@ class Store(ABC):
     def create(self, tables: Iterable[str], append_only: Iterable[str]) -> None:
         """Create missing tables, each given as `NAME(COLUMNS)`; SERIAL is an automatic number.
 
-        A BIGINT column that an earlier version created as INTEGER is widened. Records of the tables in `append_only`
-        cannot be changed or removed.
+        Records of the tables in `append_only` cannot be changed or removed.
         """
 
     @abstractmethod
@@ -222,7 +220,6 @@ class _PostgresStore(Store):
                     "SERIAL", "BIGINT"
                 )
                 self.execute(f"CREATE TABLE IF NOT EXISTS {columns}")
-                self._widen(table)
             for table in append_only:
                 refuse = f"BEGIN RAISE EXCEPTION '{table} are never changed or removed'; END"
                 self.execute(
@@ -232,18 +229,6 @@ class _PostgresStore(Store):
                     f"CREATE OR REPLACE TRIGGER {table}_stay BEFORE UPDATE OR DELETE ON {table} "
                     f"FOR EACH ROW EXECUTE FUNCTION {table}_stay()"
                 )
-
-    def _widen(self, table: str) -> None:
-        """Convert BIGINT columns of `table` that an earlier version created as INTEGER."""
-        name = table.partition("(")[0]
-        narrow = self.execute(
-            "SELECT column_name FROM information_schema.columns "
-            "WHERE table_schema = current_schema() AND table_name = ? AND data_type = 'integer'",
-            [name],
-        )
-        for (column,) in narrow:
-            if re.search(rf"\b{column} BIGINT\b", table):
-                self.execute(f"ALTER TABLE {name} ALTER COLUMN {column} TYPE BIGINT")
 
     def execute(self, query: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
         with self._errors("read" if query.startswith("SELECT") else "written"):
@@ -306,7 +291,7 @@ def _first_line(error: Exception) -> str:
 
 # The director's decisions on disk: append-only in the hub's store, as a hash chain.
 #
-# An older program ignores this table. It has its own connection, so a decision never waits for messages of tables.
+# The log has its own connection, so a decision never waits for messages of tables.
 
 
 _TABLE = """decisions(

@@ -373,7 +373,7 @@ def _is_miss(action: Mapping[str, Any], calls: Sequence[str], sheet: Mapping[str
     match action.get("do"):
         case "hit":
             return not action["found"]
-        case "shoot" | "hunt":
+        case "shoot":
             return "missed" in calls
         case "guess":
             return "miss" in calls

@@ -186,7 +186,7 @@ class _Writer:
             by = self._called.actor
             if self._called.reason not in what:
                 what = _because(what, self._called.reason)
-        action: Mapping[str, Any] = self._game.upgrade_names(fact.action) if isinstance(fact, ActionPlayed) else {}
+        action: Mapping[str, Any] = fact.action if isinstance(fact, ActionPlayed) else {}
         state: Mapping[str, Any] = (
             self._game.sheet(after.state) if counts and isinstance(fact, ActionPlayed | Undone | StateSet) else {}
         )

@@ -30,7 +30,7 @@ def from_sheet(data: bytes, game: Game[Any]) -> Record:
     entries: list[Entry] = []
     for number, text in decode_lines(data, faults):
         try:
-            action = dict(game.upgrade_names(_sheet_action(text)))
+            action = _sheet_action(text)
             _, calls = playthrough.play(action)
             entries.append(Move(action, calls))
         except (RecordError, InvalidActionError, IllegalActionError) as error:
@@ -175,7 +175,6 @@ class _RecordBuilder:
     ) -> None:
         assert self._playthrough
         comment = strip_controls(": ".join(filter(None, (self._who, why))))[: model.MAX_TEXT_CHARS]
-        action = self._playthrough.game.upgrade_names(action)
         self._entries.append(Move(action, calls, self._since(t), by, comment, superseded=superseded))
 
     def _rule(self, t: float, text: str, superseded: bool) -> None:
@@ -225,7 +224,7 @@ def as_text(record: Record, out: TextIO, to: int | None = None, played: Played |
 def _line_of(entry: Entry, record: Record, played: Played | None) -> str:
     words = ""
     if played and isinstance(entry, Move):
-        words = played(record.game, notation.upgrade_action(record.game, entry.action), {**record.teams})
+        words = played(record.game, entry.action, {**record.teams})
     return notation.format_entry(entry, record.game, words=words).lstrip(" ~")
 
 

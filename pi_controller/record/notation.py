@@ -204,22 +204,14 @@ def forms(game: str) -> Forms:
     return registry.game_class(game).forms if game in registry.names() else {}
 
 
-def upgrade_action(game: str, action: Action) -> dict[str, Json]:
-    """Return an action of `game`, possibly of an older version, with present names (`Game.upgrade_action`)."""
-    return dict(registry.game_class(game).upgrade_names(action) if game in registry.names() else action)
-
-
 def parse_action(game: str, tokens: Iterable[Token]) -> dict[str, Json]:
-    """Return the action written as the items of a line, whose first item is its word. Raises `RecordError`.
-
-    Words of older versions are accepted (`Game.upgrade_action`).
-    """
+    """Return the action written as the items of a line, whose first item is its word. Raises `RecordError`."""
     items = iter(tokens)
     first = next(items, None)
     if first is None or not first.word or first.key:
         raise RecordError("there is no action in the line")
-    action = upgrade_action(game, {"do": first.word.lower()})
-    do = str(action["do"])
+    do = first.word.lower()
+    action: dict[str, Json] = {"do": do}
     places = list(forms(game).get(do, ()))
     for token in items:
         if token.tag:
@@ -246,12 +238,11 @@ def parse_action(game: str, tokens: Iterable[Token]) -> dict[str, Json]:
             )
         place = places.pop(0)
         _set(action, place.path, _read(place, token))
-    return upgrade_action(game, action)
+    return action
 
 
 def format_action(game: str, action: Action) -> str:
     """Return the line for `action`: in its game's short form, with keys for all values that the form does not cover."""
-    action = upgrade_action(game, action)
     short = _with_form(game, action)
     try:
         if is_same_json(parse_action(game, scan(short)[0]), action):
@@ -352,14 +343,14 @@ def parse(text: str, game: str) -> Line:
             t, rest = _time(text[1:].lstrip())
             return Line(Ruling(parse_text(rest), t, superseded))
         case "=":
-            check = _check(text[1:], game)
+            check = _check(text[1:])
             if not check.values:
                 raise RecordError("the line states no value", "write key=value")
             return Line(check)
         case _:
             pass
     if re.match(r"end(?=[\s;]|$)", text, re.IGNORECASE):
-        return Line(_check(text[3:], game), last=True)
+        return Line(_check(text[3:]), last=True)
     t, text = _time(text)
     tokens, comment = scan(text)
     tokens, calls = _calls(tokens)
@@ -400,13 +391,13 @@ def _format_comment(comment: str) -> Iterable[str]:
     return ("; " + format_text(comment),) if comment else ()
 
 
-def _check(text: str, game: str) -> Check:
+def _check(text: str) -> Check:
     tokens, comment = scan(text)
     values: list[tuple[str, Json]] = []
     for token in tokens:
         if not token.key:
             raise RecordError(f"{format_value(token.word or token.value)} is not a stated value", "write key=value")
-        values += upgrade_action(game, {token.key: token.value}).items()
+        values.append((token.key, token.value))
     return Check(tuple(values), comment)
 
 

@@ -37,7 +37,7 @@ class Header(msgspec.Struct, frozen=True, omit_defaults=True):
     `t` is when the table was opened (host seconds), `seq` the journal's last record before that. `strikes` and
     `referee` are the settings used, `seats` is the seating. `game` is empty if no game was played. `magnetometers`
     is the number that the mat has, `depth_mm` their depth below its surface, and `profile` its calibration; they are
-    None in older recordings, and `profile` on a mat without one.
+    None if no game was played, and `profile` on a mat without one.
     """
 
     t: float

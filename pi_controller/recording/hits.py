@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-import zlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 
 from pi_controller.board.messages import Gap, LinkDown, LinkUp, Message, Piezo
 from pi_controller.recording.format import RecordingError, pack, unpack
-from pi_controller.recording.store import BlockStore, Row, StoreKind, read_rows, store_errors
+from pi_controller.recording.store import BlockStore, StoreKind, read_rows, store_errors
 from pi_controller.sensing.events import MatEvent, Strike, mirror_pad
 from pi_controller.sensing.strikes import StrikeSettings
 from pi_controller.system.files import create_private_file
@@ -89,28 +88,8 @@ def _row(stroke: Stroke) -> tuple[bytes, str]:
     return pack([samples], 1.0), msgspec.json.encode(hit).decode()
 
 
-def _read_old(db: sqlite3.Connection, number: int | None, with_data: bool) -> Iterator[Row]:
-    """Yield the rows of a file written before hits were stored as blocks, converted to those of today."""
-    query = (
-        "SELECT id, hide, t, pads, margin_db, sure, strikes, start, rate, full_scale, width, samples FROM hits "
-        "WHERE :number IS NULL OR id = :number ORDER BY id"
-    )
-    for n, hide, t, pads, margin_db, sure, strikes, start, rate, full_scale, width, blob in db.execute(
-        query, {"number": number}
-    ):
-        settings = msgspec.json.decode(strikes, type=StrikeSettings)
-        samples = np.zeros((0, width), np.int16)
-        if with_data:  # differences from sample to sample, pad by pad, all low bytes before all high ones
-            planes = np.frombuffer(zlib.decompress(blob), np.uint8).reshape(2, -1)
-            moves = np.ascontiguousarray(planes.T).view("<i2").reshape(width, -1)
-            samples = np.cumsum(moves.T, axis=0, dtype=np.int16)
-        about = msgspec.json.decode(pads, type=tuple[int, ...]), margin_db, bool(sure)
-        data, text = _row(Stroke(hide, t, start, rate, full_scale, *about, settings, samples))
-        yield n, text, data
-
-
-HITS = StoreKind(0x4D4D4854, "WAL", ReviewError, 0.25, 0x4D4D4849, "hits", _read_old)
-"""`MMHT`; `MMHI` before."""
+HITS = StoreKind(0x4D4D4854, "WAL", ReviewError, 0.25)
+"""`MMHT`."""
 
 
 class HitStore(BlockStore):

@@ -2,15 +2,14 @@
 
 A recording is written with a rollback journal: each block goes to the disk once, and a commit syncs it. Hits are
 written with a write-ahead log: a commit right after a stroke never waits for the disk, and judges read meanwhile.
-Either way a killed process loses only what was not committed. Files of older versions are read too.
+Either way a killed process loses only what was not committed.
 """
 
 from __future__ import annotations
 
 import sqlite3
-import struct
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,23 +27,20 @@ _PAGE_BYTES = 512
 """Small pages: a commit writes the last ones once more, and a block leaves little of its last one empty."""
 _READ_WAIT_S = 5.0
 """Longest wait of a reader while a recording is synced to a slow card."""
+_OTHER_VERSION_HINT = "read it with the version of the program that wrote it"
 
 
 @dataclass(frozen=True, slots=True)
 class StoreKind:
     """A kind of file: its application id, how it is written, and the errors it raises.
 
-    `timeout_s` is the longest wait for another program that uses the file. `old_table` is the table of an older
-    version, in a file with `old_id`; `read_old(db, number, with_data)` yields its rows.
+    `timeout_s` is the longest wait for another program that uses the file.
     """
 
     application_id: int
     journal_mode: Literal["TRUNCATE", "WAL"]
     error: type[RecordingError]
     timeout_s: float
-    old_id: int = 0
-    old_table: str = ""
-    read_old: Callable[[sqlite3.Connection, int | None, bool], Iterator[Row]] | None = None
 
 
 RECORDING = StoreKind(0x4D4D5352, "TRUNCATE", RecordingError, 0.0)
@@ -52,10 +48,7 @@ RECORDING = StoreKind(0x4D4D5352, "TRUNCATE", RecordingError, 0.0)
 
 
 class BlockStore:
-    """The blocks at `path`, opened for adding; an empty file gets its table, and an older version is converted.
-
-    Raises the kind's error.
-    """
+    """The blocks at `path`, opened for adding; an empty file gets its table. Raises the kind's error."""
 
     def __init__(self, path: Path, kind: StoreKind) -> None:
         self.path = path
@@ -64,24 +57,21 @@ class BlockStore:
         with store_errors(path, kind):
             self._db = sqlite3.connect(path, timeout=kind.timeout_s, isolation_level=None)
             try:
-                application = _identify(self._db, path, kind)
+                empty = _is_empty(self._db, path, kind)
                 self._db.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
                 self._db.execute(f"PRAGMA journal_mode = {kind.journal_mode}")
                 self._db.execute("PRAGMA synchronous = NORMAL")
-                if application != kind.application_id:
-                    self._create(application)
+                if empty:
+                    self._create()
             except BaseException:
                 self._db.close()
                 raise
 
-    def _create(self, application: int) -> None:
-        kind, db = self._kind, self._db
+    def _create(self) -> None:
+        db = self._db
         db.execute("BEGIN IMMEDIATE")
         db.execute("CREATE TABLE blocks(id INTEGER PRIMARY KEY, about TEXT NOT NULL, data BLOB NOT NULL)")
-        if application and kind.read_old is not None:
-            db.executemany("INSERT INTO blocks VALUES (?, ?, ?)", list(kind.read_old(db, None, True)))
-            db.execute(f"DROP TABLE {kind.old_table}")
-        db.execute(f"PRAGMA application_id = {kind.application_id}")
+        db.execute(f"PRAGMA application_id = {self._kind.application_id}")
         db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         db.execute("COMMIT")
 
@@ -135,9 +125,7 @@ class BlockStore:
 
 def read_rows(path: Path, kind: StoreKind, number: int | None = None, *, with_data: bool = True) -> list[Row]:
     """Return the rows at `path` in order, or the one of that `number`; the file is only read."""
-    with _open_read_only(path, kind) as (db, application), store_errors(path, kind):
-        if kind.read_old is not None and application == kind.old_id:
-            return list(kind.read_old(db, number, with_data))
+    with _open_read_only(path, kind) as db, store_errors(path, kind):
         data = "data" if with_data else "x''"
         rows = f"SELECT id, about, {data} FROM blocks"  # noqa: S608 - no input
         query = f"{rows} WHERE :number IS NULL OR id = :number ORDER BY id"
@@ -145,8 +133,8 @@ def read_rows(path: Path, kind: StoreKind, number: int | None = None, *, with_da
 
 
 @contextmanager
-def _open_read_only(path: Path, kind: StoreKind) -> Generator[tuple[sqlite3.Connection, int]]:
-    """Open the file at `path` for reading; yield it with its application id."""
+def _open_read_only(path: Path, kind: StoreKind) -> Generator[sqlite3.Connection]:
+    """Open the file at `path` for reading."""
     with store_errors(path, kind):
         beside = journal_path(path)
         # only a writer may roll back the transaction of a process that was killed in its commit
@@ -156,20 +144,20 @@ def _open_read_only(path: Path, kind: StoreKind) -> Generator[tuple[sqlite3.Conn
     with closing(db):
         with store_errors(path, kind):
             db.execute("PRAGMA writable_schema = ON")  # a file that was cut short is read up to its end
-            application = _identify(db, path, kind)
-        yield db, application
+            _is_empty(db, path, kind)
+        yield db
 
 
-def _identify(db: sqlite3.Connection, path: Path, kind: StoreKind) -> int:
-    """Return the file's application id, 0 if it is empty. Raises the kind's error if the file is of another kind."""
+def _is_empty(db: sqlite3.Connection, path: Path, kind: StoreKind) -> bool:
+    """Return whether the file has no tables yet. Raises the kind's error for a file of another kind or version."""
     (application,) = db.execute("PRAGMA application_id").fetchone()
     (version,) = db.execute("PRAGMA user_version").fetchone()
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if tables and application not in {kind.application_id, kind.old_id or kind.application_id}:
+    if tables and application != kind.application_id:
         raise kind.error(f"{path.name} belongs to another program", "move it away")
-    if version > SCHEMA_VERSION:
-        raise kind.error(f"{path.name} was written by a newer version", "update the program")
-    return application if tables else 0
+    if tables and version != SCHEMA_VERSION:
+        raise kind.error(f"{path.name} was written by another version", _OTHER_VERSION_HINT)
+    return not tables
 
 
 @contextmanager
@@ -218,8 +206,8 @@ class Recording:
             self.header = msgspec.json.decode(about, type=Header)
         except msgspec.MsgspecError as error:
             raise RecordingError(f"{self.path.name}: its header cannot be read: {error}") from error
-        if self.header.format > FORMAT:
-            raise RecordingError(f"{self.path.name} was written by a newer version", "update the program")
+        if self.header.format != FORMAT:
+            raise RecordingError(f"{self.path.name} was written by another version", _OTHER_VERSION_HINT)
 
     def entries(self) -> Iterator[Entry]:
         """Yield every entry in order. Raises `RecordingError` for an intact block with invalid content."""
@@ -231,24 +219,21 @@ class Recording:
                 continue
             yield from entries
 
-    def _blocks(self) -> Iterator[tuple[str | bytes, bytes]]:
-        """Return each block's description (only the header has one) and data."""
+    def _blocks(self) -> Iterator[tuple[str, bytes]]:
+        """Yield each block's description (only the header has one) and data.
+
+        The rows are read one by one, so that a damaged page costs its own rows alone and no reader blocks a writer.
+        """
         self.damaged = 0
         try:
-            with self.path.open("rb") as file:
-                if file.read(len(_CHUNK_MAGIC)) == _CHUNK_MAGIC:
-                    return self._chunks(file.read())
+            known = _has_application_id(self.path)
         except OSError as error:
             raise RecordingError(
                 f"cannot read {self.path.name}: {describe_error(error)}", "name a recording"
             ) from error
-        if not is_recording(self.path):
+        if not known:
             raise RecordingError(f"{self.path.name} is no sensor recording", "check the file's name")
-        return self._rows()
-
-    def _rows(self) -> Iterator[tuple[str, bytes]]:
-        """Yield the rows one by one, so that a damaged page costs its own rows alone and no reader blocks a writer."""
-        with _open_read_only(self.path, RECORDING) as (db, _):
+        with _open_read_only(self.path, RECORDING) as db:
             try:
                 (last,) = db.execute("SELECT max(id) FROM blocks").fetchone()
             except sqlite3.DatabaseError:  # the last page is lost: look for every number that the file has room for
@@ -269,37 +254,16 @@ class Recording:
                     lost += _PAGE_BYTES
             self.damaged += min(lost, _PAGE_BYTES)
 
-    def _chunks(self, data: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """Yield the chunks of a file written before recordings were stored in SQLite, `data` after its first bytes.
-
-        A chunk is "MM", a kind (`H` header, `D` block), the payload's length, a CRC-32 of those two and the payload,
-        and the payload. A damaged one is skipped: the next is found by its CRC.
-        """
-        at, padded = 0, data + bytes(_CHUNK.size)
-        while at < len(data):
-            mark, kind, length, crc = _CHUNK.unpack_from(padded, at)
-            end = at + _CHUNK.size + length
-            payload = data[end - length : end] if mark == b"MM" and end <= len(data) else b""
-            if payload and zlib.crc32(payload, zlib.crc32(kind + struct.pack("<I", length))) == crc:
-                yield (payload, b"") if kind == b"H" else (b"", payload)
-                at = end
-                continue
-            after = data.find(b"MM", at + 1)
-            after = len(data) if after < 0 else after
-            self.damaged += after - at
-            at = after
-
-
-_CHUNK_MAGIC = b"MMSENS1\n"
-_CHUNK = struct.Struct("<2scII")
-
 
 def is_recording(path: str | Path) -> bool:
-    """Return True if the file at `path` begins like a sensor recording of this version or an older one."""
+    """Return True if the file at `path` begins like a sensor recording."""
     try:
-        with Path(path).open("rb") as file:
-            head = file.read(72)
+        return _has_application_id(Path(path))
     except OSError:
         return False
-    sqlite = head.startswith(b"SQLite format 3\0") and head[68:] == RECORDING.application_id.to_bytes(4, "big")
-    return sqlite or head.startswith(_CHUNK_MAGIC)
+
+
+def _has_application_id(path: Path) -> bool:
+    with path.open("rb") as file:
+        head = file.read(72)
+    return head.startswith(b"SQLite format 3\0") and head[68:] == RECORDING.application_id.to_bytes(4, "big")

@@ -9,8 +9,7 @@ pads 1 and 3. The commitment and the nonce are written in lower case hex. With t
 
     { printf %s 'moccasin-mat/bead/2|Hall|93...5f|41|dakota|12|3|'; printf %s "$n" | xxd -r -p; } | sha256sum
 
-Without a journal, and in journals of earlier versions, the commitment is bound to the game and the hide alone, and its
-bytes are "moccasin-mat/bead/1|" GAME "|" HIDE "|" PAD "|" NONCE.
+Without a journal TABLE and EPOCH are empty, and EVENT is 0.
 """
 
 import hashlib
@@ -18,15 +17,11 @@ import hmac
 from typing import NamedTuple
 
 DOMAIN = "moccasin-mat/bead/2"
-UNBOUND_DOMAIN = "moccasin-mat/bead/1"
 NONCE_BYTES = 32
 
 
 class CommitmentContext(NamedTuple):
-    """The context of a commitment besides game and hide: table, journal and event.
-
-    With an empty epoch the commitment has no context.
-    """
+    """The context of a commitment besides game and hide: table, journal and event."""
 
     table: str = ""
     epoch: str = ""
@@ -38,8 +33,6 @@ NO_CONTEXT = CommitmentContext()
 
 def hash_prefix(game: str, hide: int | str, pad: int | str, bound: CommitmentContext = NO_CONTEXT) -> str:
     """Return the text that is hashed before the nonce."""
-    if not bound.epoch:
-        return f"{UNBOUND_DOMAIN}|{game}|{hide}|{pad}|"
     return f"{DOMAIN}|{bound.table}|{bound.epoch}|{bound.event}|{game}|{hide}|{pad}|"
 
 

@@ -194,7 +194,7 @@ class Reveal(Fact, frozen=True, tag="reveal"):
     """The hide is over: the pad where the bead was, and the nonce (hex) that opens the commitment.
 
     In slahal `pad` has a digit for each unmarked bone: 13 for pads 1 and 3. `table`, `epoch` and `event` are the
-    context of the commitment (`commitment.CommitmentContext`); older journals have commitments without one.
+    context of the commitment (`commitment.CommitmentContext`).
     """
 
     hide: int
@@ -242,7 +242,7 @@ class CommandIssued(Fact, frozen=True, tag="called"):
     """The actor of the rest of this batch. `key` is the command's idempotency key, unique per actor.
 
     `call` is the tag of the command (`judge.JudgeCommand`). `digest` identifies its content: the beginning
-    of SHA-256 over its JSON without the time, hex (older journals have none).
+    of SHA-256 over its JSON without the time, hex.
     """
 
     actor: str
@@ -344,17 +344,17 @@ class Undone(Fact, frozen=True, tag="undone"):
     """The facts of batch `batch` and all later ones no longer count. They stay in the journal.
 
     Facts about the link still count. `hide` is the last hide whose hand passes were taken back with them. `waited` is
-    the clock's value when that batch came, to which it returns, seconds (None in older journals: it runs on). `waives`
-    is the foul that the mat or the clock had called in that batch: it does not apply in this hide, or it would be
-    called again. `opened` is the last hide whose bead had been revealed (0 in older journals). `by` is the clock if it
-    takes back its own call of time because of a strike that was made earlier.
+    the clock's value when that batch came, to which it returns, seconds. `waives` is the foul that the mat or the clock
+    had called in that batch: it does not apply in this hide, or it would be called again. `opened` is the last hide
+    whose bead had been revealed. `by` is the clock if it takes back its own call of time because of a strike that was
+    made earlier.
     """
 
     batch: int
     by: Source = "judge"
     reason: str = ""
     hide: int = 0
-    waited: float | None = None
+    waited: float = 0.0
     waives: str = ""
     opened: int = 0
 

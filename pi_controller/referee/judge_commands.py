@@ -76,7 +76,7 @@ def handle_table_command(tx: Transaction, call: judge.TableCommand) -> None:
             tx.game.restore(sheet)
             reason = _required_text(reason, "a reason")
             tx.withdraw_commitment("the judge set the table")
-            tx.add(facts.StateSet(t, dict(tx.game.upgrade_names(sheet)), reason))
+            tx.add(facts.StateSet(t, dict(sheet), reason))
         case judge.JudgeSensors(on=on, reason=reason):
             if on == story.sensors:
                 raise IllegalActionError(f"the sensors are {'on' if on else 'off'} already")

@@ -730,7 +730,7 @@ def _clocks(before: Story, story: Story, fact: facts.Fact) -> Clocks:
     waiting, playing = clocks.waiting, clocks.playing
     if story.waiting_key != before.waiting_key:
         waiting = Clock(fact.t)
-    elif isinstance(fact, facts.Undone) and fact.waited is not None:
+    elif isinstance(fact, facts.Undone):
         waiting = Clock(fact.t - fact.waited)
     if not clocks.of_round:
         playing = playing and playing.with_stopped(story.clocks_stopped, fact.t)

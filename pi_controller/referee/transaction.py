@@ -66,7 +66,6 @@ class Transaction:
         Raises the game's errors before adding a fact. `seen` is the name of the observed foul if it differs from the
         action's.
         """
-        action = self.game.upgrade_names(action)
         _, calls = self.game.play(self.story.state, action)
         hide = self.story.hide.number
         if action.get("do") == "foul":

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from pi_controller.errors import MatError
 from pi_controller.rules.options import Option, Value, resolve_options
@@ -87,8 +87,6 @@ class Game(ABC, Generic[S]):
     source: ClassVar[str]
     """The written source of the rules, with chapter or rule numbers."""
     options: ClassVar[tuple[Option, ...]]
-    renamed: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """Words of actions and keys of the score sheet in older versions, mapped to their present names."""
     forms: ClassVar[Forms] = MappingProxyType({})
     """The short forms of its actions in a record and at the judge's terminal; an action without one is written with
     keys.
@@ -114,23 +112,6 @@ class Game(ABC, Generic[S]):
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:
         """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""
         self.settings = resolve_options(self.name, self.options, settings or {})
-
-    @classmethod
-    def upgrade_names(cls, written: T) -> T | dict[str, Json]:
-        """Return an action or a score sheet with the names of older versions replaced by present ones (`renamed`).
-
-        The values are not validated here. If both names of a field are present the input is returned unchanged, so that
-        the older one is refused later.
-        """
-        if not cls.renamed or not isinstance(written, Mapping):
-            return written
-        older = cast("Mapping[str, Json]", written)
-        now = {cls.renamed.get(key, key): value for key, value in older.items()}
-        for key in ("do", "phase"):
-            word: object = older.get(key)
-            if isinstance(word, str) and word in cls.renamed:
-                now[key] = cls.renamed[word]
-        return now if len(now) == len(older) else dict(older)
 
     short_form: ClassVar[str] = ""
     """Help for typing the shortest form of an action (`shorthand`), for games whose examples do not show it."""
@@ -233,7 +214,7 @@ class Game(ABC, Generic[S]):
 
         Not used for games with hand passes, in which that also depends on the state.
         """
-        return self.upgrade_names(action).get("do") != "forfeit"
+        return action.get("do") != "forfeit"
 
     @abstractmethod
     def legal_actions(self, state: S) -> tuple[dict[str, Json], ...]:

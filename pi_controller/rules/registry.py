@@ -6,7 +6,7 @@ Another package adds a game with an entry point in the group `moccasin_mat.games
     my_game = "my_package.my_game.rules:MyGame"
 
 A built-in game is a folder of `pi_controller.games`; no list names it. A game's modules are imported on demand: `rules`
-with its class, and beside it `referee`, `display`, `console`, `people` and `chances`, each of which may be missing
+with its class, and beside it `referee`, `display`, `console` and `people`, each of which may be missing
 (`game_module`).
 """
 
@@ -31,7 +31,7 @@ _FIRST = ("dakota", "ojibwe", "slahal", "bageswin", "plum_stone", "patol")
 DEFAULT_GAME = "dakota"
 """The game played if no other is chosen."""
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
-Part = Literal["referee", "display", "console", "people", "chances"]
+Part = Literal["referee", "display", "console", "people"]
 
 
 class GamePackageError(UsageError):
@@ -105,15 +105,10 @@ def _load_built_in(name: str) -> type[Game[Any]]:
     raise GamePackageError(f"{rules.__name__} has no game class with the name {name!r}", f'set name = "{name}" in it')
 
 
+@cache
 def game_module(name: str, part: Part) -> ModuleType | None:
     """Return the module `part` of the game `name`, or None if it has none. Raises `UsageError` like `game_class`."""
-    return sibling_module(game_class(name), part)
-
-
-@cache
-def sibling_module(game: type, part: Part) -> ModuleType | None:
-    """Return the module `part` in the folder of a game's class, or None if it has none."""
-    package, _, module = game.__module__.rpartition(".")
+    package, _, module = game_class(name).__module__.rpartition(".")
     if module != "rules":
         return None  # a game in a single module
     path = f"{package}.{part}"

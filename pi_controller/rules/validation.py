@@ -147,13 +147,10 @@ class SheetReader:
     """A score sheet, or an object inside one, as entered by a person.
 
     An invalid value is noted and a valid placeholder returned for it; `check` raises for all faults together. `needed`
-    keys must be present. Keys that `follow` from them may be present; `agree` then checks them. `optional` keys may be
-    missing, because sheets of older versions lack them.
+    keys must be present. Keys that `follow` from them may be present; `agree` then checks them.
     """
 
-    def __init__(
-        self, value: object, needed: Sequence[str], follow: Sequence[str] = (), optional: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, value: object, needed: Sequence[str], follow: Sequence[str] = ()) -> None:
         """Open a whole sheet. Raises `InvalidActionError` if it is not an object."""
         if not isinstance(value, Mapping):
             raise InvalidActionError(
@@ -162,18 +159,16 @@ class SheetReader:
         self._faults: list[str] = []
         self._bad: set[str] = set()
         self._path: tuple[str, ...] = ()
-        self._open(cast("Mapping[object, Json]", value), needed, follow, optional)
+        self._open(cast("Mapping[object, Json]", value), needed, follow)
 
-    def _open(
-        self, value: Mapping[object, Json], needed: Sequence[str], follow: Sequence[str], optional: Sequence[str] = ()
-    ) -> None:
+    def _open(self, value: Mapping[object, Json], needed: Sequence[str], follow: Sequence[str]) -> None:
         self._values = value
         self._follow = follow
         for key in needed:
             if key not in value:
                 self._note(key, f"{self._dotted_path(key)} is missing")
         for key in value:
-            if key not in needed and key not in follow and key not in optional:
+            if key not in needed and key not in follow:
                 name = key if isinstance(key, str) else ""
                 self._note(
                     name, f"there is no {format_value('.'.join((*self._path, name)))}; there are: {join_words(needed)}"
@@ -217,7 +212,7 @@ class SheetReader:
         return None
 
     def flag(self, key: str) -> bool:
-        """Return true or false; false if it is missing."""
+        """Return true or false; false for a missing or invalid value."""
         value: object = self._values.get(key, False)
         if isinstance(value, bool):
             return value

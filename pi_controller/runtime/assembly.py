@@ -26,7 +26,6 @@ from pi_controller.board.strips import BoardStrip, MemoryStrip, NeoPixelStrip
 from pi_controller.calibration.profile import Profile
 from pi_controller.calibration.profile import load_profile as read_profile
 from pi_controller.config import Settings
-from pi_controller.display.chances_bar import ChancesBar
 from pi_controller.display.i18n import resolve_language
 from pi_controller.display.lights import PAGE_S, REVEAL_S, StickWalk
 from pi_controller.display.voice import start_voice
@@ -39,7 +38,6 @@ from pi_controller.output import open_console
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.base import Referee, referee_for
 from pi_controller.rules.base import Game
-from pi_controller.rules.chances import ChancesError
 from pi_controller.rules.registry import game
 from pi_controller.runtime.daemon import Daemon, Mat, mat_sensors_for
 from pi_controller.sensing.sensors import MatSensors
@@ -63,8 +61,6 @@ class Assembly(NamedTuple):
     """The assembled table, and the parts that the main loop serves beside it."""
 
     daemon: Daemon[Table]
-    bar: ChancesBar | None
-    """The chances of winning; None if they are not shown."""
     command_queue: TableQueue | None
     """Commands of judges on their pages and of a tournament's hub; None without either."""
     server: WebServer | None
@@ -95,13 +91,12 @@ def assemble(
     opened_at = clock()
     table = open_table(settings, opened_at)
     stack.callback(table.journal.close)
-    bar = chances_bar(settings, table.game)
     pressed = make_buttons(
         settings, clock
     )  # before any thread starts: opening pins changes the working folder for a moment
     if pressed is not None:
         stack.callback(pressed.close)
-    publish, server, command_queue, welcome = _web(settings, table, bar, clock, stack, file, restart, report)
+    publish, server, command_queue, welcome = _web(settings, table, clock, stack, file, restart, report)
     if server is not None:
         server.start()
         stack.callback(server.stop)
@@ -125,7 +120,7 @@ def assemble(
     if settings.observers.load or settings.webhook.url:
         daemon.observers += make_watchers(settings, folder, stack)
     daemon.observers += [*make_backup(settings, stack), *linked]
-    return Assembly(daemon, bar, command_queue, server, welcome)
+    return Assembly(daemon, command_queue, server, welcome)
 
 
 def assemble_exhibit(
@@ -335,21 +330,9 @@ def make_buttons(settings: Settings, clock: Callable[[], float]) -> Buttons | No
     return GpioButtons(settings.button_pins, clock, settings.buttons.settle_ms / 1000)
 
 
-def chances_bar(settings: Settings, rules: Game[Any]) -> ChancesBar | None:
-    """Return the chances of winning `rules`; None if they are switched off or unknown for this game."""
-    if not settings.web.chances:
-        return None
-    try:
-        return ChancesBar(rules, settings.chances.first, settings.chances.second)
-    except ChancesError as error:  # the game can be played without them
-        print(f"the chances of winning are not shown: {error.message}", flush=True)
-        return None
-
-
 def _web(
     settings: Settings,
     table: Table,
-    bar: ChancesBar | None,
     clock: Callable[[], float],
     stack: ExitStack,
     file: Path | None,
@@ -362,7 +345,7 @@ def _web(
     from pi_controller.web.feed import Feed  # noqa: PLC0415 - only a table with pages needs it
 
     web = settings.web
-    feed = Feed(bar.look_up if bar else None, clock=clock)
+    feed = Feed(clock=clock)
     feed.publish(table.view)
     rules = rules_route(lambda: (table.game, settings.referee_settings(table.game.settings)), web.language)
     command_queue, more, welcome_text = None, [rules], ""

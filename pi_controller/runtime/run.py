@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.board.connection import NoSource
 from pi_controller.config import Settings
-from pi_controller.display.chances_bar import ChancesBar
 from pi_controller.display.terminal import render_text, score_sheet
 from pi_controller.output import line_width
 from pi_controller.runtime.assembly import assemble, assemble_exhibit, in_language, print_urls
@@ -99,7 +98,7 @@ def run_table(settings: Settings, file: Path | None, report: Callable[[str], byt
     with running() as (stop, service, clock, stack):
         if not service.managed:  # the systemd unit sets the umask of a service
             stack.callback(os.umask, os.umask(PRIVATE_UMASK))
-        daemon, bar, command_queue, server, welcome = assemble(
+        daemon, command_queue, server, welcome = assemble(
             settings, folder, clock, stack, file=file, restart=stop.restart, report=report
         )
         shows = sys.stdout.isatty()
@@ -108,7 +107,7 @@ def run_table(settings: Settings, file: Path | None, report: Callable[[str], byt
         lines = _console(daemon.table) if sys.stdin.isatty() else None
         tune_interpreter()
         last = partial(print_urls, server, welcome) if shows else None
-        desk = TableDesk(daemon, clock, service, command_queue, lines, bar, settings.web.language, last)
+        desk = TableDesk(daemon, clock, service, command_queue, lines, settings.web.language, last)
         run_loop(daemon, clock, stop, service, desk.serve)
         if shows:
             print(f"\n{score_sheet(daemon.table.view, settings.web.language)}", end="")
@@ -208,12 +207,11 @@ class TableDesk:
         service: Notifier,
         command_queue: TableQueue | None = None,
         lines: queue.SimpleQueue[str] | None = None,
-        bar: ChancesBar | None = None,
         language: str = "en",
         last: Callable[[], None] | None = None,
     ) -> None:
         self._daemon, self._clock, self._service = daemon, clock, service
-        self._commands, self._lines, self._bar, self._language, self._last = command_queue, lines, bar, language, last
+        self._commands, self._lines, self._language, self._last = command_queue, lines, language, last
         self._shown: View | None = None
         self._began = ""  # the phase of the first view
 
@@ -228,8 +226,7 @@ class TableDesk:
         if (view := table.view) is not self._shown and sys.stdout.isatty():
             self._shown = view
             self._began = self._began or view.phase
-            chances = self._bar.look_up(view) if self._bar else None
-            print(render_text(view, language=self._language, chances=chances), flush=True)
+            print(render_text(view, language=self._language), flush=True)
             if self._last is not None and view.phase == self._began:
                 self._last()
 

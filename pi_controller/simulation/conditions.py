@@ -89,7 +89,7 @@ class Conditions:
         """Return the preset called `name`; raises `UsageError` for an unknown name."""
         if name == "quiet":
             return Conditions.quiet()
-        if name in {"drums", "pow_wow"}:  # former name: singing belongs to the game and does not disturb the sensors
+        if name == "drums":
             return Conditions.drums()
         raise UsageError(f"no such conditions: {name!r}", "choose quiet or drums")
 

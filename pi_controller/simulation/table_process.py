@@ -62,7 +62,7 @@ def main(argv: list[str]) -> int:
     logging.basicConfig(level=logging.WARNING)
     judge = ChanceJudge(random.Random(seed), pace)
     with running() as (stop, service, clock, stack):
-        daemon, _, commands, *_ = assemble(settings, Path(argv[0]).parent, clock, stack)
+        daemon, commands, *_ = assemble(settings, Path(argv[0]).parent, clock, stack)
         table = daemon.table
         assert commands is not None
 

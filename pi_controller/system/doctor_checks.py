@@ -99,7 +99,7 @@ def link_lines(connection: BoardConnection | None, ears: SensorListener) -> Iter
     yield LINK.passes("handshake", f"protocol {wire.PROTOCOL[0]}, board {ears.up.board_id}")
     yield _firmware(ears.up.firmware)
     yield _chips(connection)
-    yield from board_events(ears, orders=connection.session.accepts_commands)
+    yield from board_events(ears)
     yield _samples(ears)
     yield _losses(connection, ears)
     yield _clock(connection)
@@ -118,7 +118,7 @@ def _chips(connection: BoardConnection) -> ReportLine:
     features = board.features if board is not None else 0
     kinds = [name for name, bit in (("QMC5883L", wire.QMC5883L), ("QMC5883P", wire.QMC5883P)) if features & bit]
     if not kinds:
-        return LINK.absent("chips", "no magnetometer has answered yet, or the firmware does not report their kind")
+        return LINK.absent("chips", "no magnetometer has answered yet")
     return LINK.passes("chips", f"magnetometers {kinds[0]}")
 
 
@@ -183,11 +183,11 @@ def _bus(ears: SensorListener) -> ReportLine:
     return LINK.passes("bus", found)
 
 
-def board_events(ears: SensorListener, *, orders: bool) -> Iterator[ReportLine]:
-    """Yield the lines for the board's events in `ears`. `orders` is true if a self test was requested."""
+def board_events(ears: SensorListener) -> Iterator[ReportLine]:
+    """Yield the lines for the board's events in `ears`."""
     yield _start(ears)
-    yield _test(ears) if orders else LINK.absent("self test", "the board's firmware has none")
-    yield _pace(ears) if orders else LINK.absent("pace", "the board's firmware does not report it")
+    yield _test(ears)
+    yield _pace(ears)
     yield _events(ears)
 
 

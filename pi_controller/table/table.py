@@ -387,7 +387,7 @@ class Table:
         """
         called, (before, seq) = command.fact, self._keys.get((command.actor, command.key), (None, 0))
         if before is not None:
-            if (before.call, before.digest or called.digest) != (called.call, called.digest):
+            if (before.call, before.digest) != (called.call, called.digest):
                 raise UsedKeyError("that key was used for another command", "give each command a key of its own")
             return CommandResult(seq, repeated=True, revision=self.story.revision)
         if command.expect is not None and command.expect != self.story.revision:

@@ -70,7 +70,7 @@ class View(msgspec.Struct, frozen=True):
     `faults` are the piezo discs and touch strips that do not work. `notice` is information that needs no answer.
     `sensors` is whether the sensors are in use. `protest` is the team with an undecided protest, `held` whether play
     waits for it. `void` is why the tournament's match played here no longer counts (`judge.VoidReason`); `free` is
-    whether another game can begin, None from an older program.
+    whether another game can begin.
     """
 
     seq: int
@@ -117,7 +117,7 @@ class View(msgspec.Struct, frozen=True):
     before: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     course: ScoreHistory | None = None
     void: str = ""
-    free: bool | None = None
+    free: bool = True
 
 
 _HIDDEN = frozenset({"hide", "check", "hit", "guess", "halted"})
@@ -143,7 +143,7 @@ def view_of(
     head: str = "",
     course: ScoreHistory | None = None,
     *,
-    free: bool | None = None,
+    free: bool = True,
 ) -> View:
     """Build the view of `story`; with `halted`, of a table that was halted by that error.
 

@@ -211,6 +211,7 @@ FILE = "judges.sqlite"
 APPLICATION_ID = 0x4D4D504F
 """`MMPO`."""
 MAX_PEOPLE, MAX_DEVICES_PER_PERSON = 200, 20
+SCHEMA_VERSION = 1
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS people(
@@ -224,7 +225,7 @@ CREATE TABLE IF NOT EXISTS sessions(
   hash TEXT PRIMARY KEY, person INTEGER NOT NULL REFERENCES people(id) ON DELETE CASCADE,
   began REAL NOT NULL, seen REAL NOT NULL
 );
-PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1; COMMIT;
+PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;
 """
 
 
@@ -279,9 +280,14 @@ class Users:
     def _prepare(self) -> None:
         """Check whose file this is and make its tables. Raises `UserStoreError` and SQLite's errors."""
         (application,) = self._db.execute("PRAGMA application_id").fetchone()
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
         (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if tables and application != APPLICATION_ID:
             raise UserStoreError(f"{self.path.name} belongs to another program", "move it away")
+        if tables and version != SCHEMA_VERSION:
+            raise UserStoreError(
+                f"{self.path.name} was written by another version", "use that version, or move the file away"
+            )
         self._db.execute("PRAGMA foreign_keys = ON")
         if not tables:
             self._db.executescript(_SCHEMA)

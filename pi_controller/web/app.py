@@ -52,7 +52,7 @@ def public_routes(
         latest = feed.latest
         if latest is None:
             return HTMLResponse(render(waiting, language), 503, _LATER)
-        board, as_of = make(latest.view, language, latest.chances), f"{now():%H:%M:%S}"
+        board, as_of = make(latest.view, language), f"{now():%H:%M:%S}"
         shown = page(board, language=language, as_of=as_of, t=feed.clock(), host=settings.host, **values)
         return HTMLResponse(shown)
 

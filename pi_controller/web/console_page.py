@@ -174,9 +174,7 @@ def console(
         undo=undo,
         question=_question(view, language),
         past=tuple(live_page.list_past_turns(view, PAST, language)),
-        past_undo=last is not None
-        and bool(view.past)
-        and game_class(view.game).upgrade_names(view.past[-1].actions[-1]) == last,
+        past_undo=last is not None and bool(view.past) and view.past[-1].actions[-1] == last,
         nameable=names,
         again=_make_replacement(view, last, legal, language, options),
         can_hide_again=waiting and view.hide > 0,

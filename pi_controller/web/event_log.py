@@ -17,7 +17,7 @@ from pi_controller.display.game_display import describe_action, key_to_words
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.errors import JournalError
 from pi_controller.journal import file
-from pi_controller.record.notation import format_action, upgrade_action
+from pi_controller.record.notation import format_action
 from pi_controller.referee import facts
 from pi_controller.referee.history import Counted, with_status
 from pi_controller.referee.judge import ClosedBy
@@ -100,7 +100,7 @@ def read_event_log(
     taken = list(_batch(list(enumerate(with_status([(mark, fact) for fact in marked]))), game, teams, language))
     done = next((fact for fact in reversed(marked) if isinstance(fact, facts.ActionPlayed)), None)
     undo = _sentence(done, game, teams, language) if done else taken[-1].text if taken else ""
-    return EventLog(tuple(entries[-LAST:]), undo, upgrade_action(game, done.action) if done else None)
+    return EventLog(tuple(entries[-LAST:]), undo, dict(done.action) if done else None)
 
 
 def lines(
@@ -137,7 +137,7 @@ def _batch(records: list[tuple[int, Counted]], game: str, teams: Mapping[str, st
 
 def _format_action(game: str, action: Mapping[str, Any], teams: Mapping[str, str], language: str) -> str:
     """Return an action as text, or its notation if it has none."""
-    return describe_action(game, upgrade_action(game, action), teams, language) or format_action(game, action)
+    return describe_action(game, action, teams, language) or format_action(game, action)
 
 
 CAUSES: Mapping[ClosedBy, str] = {

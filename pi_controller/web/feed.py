@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from pi_controller.display.chances_bar import ShownChances
 from pi_controller.web.live_page import Board, make_board, overlay, room
 
 if TYPE_CHECKING:
@@ -32,14 +31,12 @@ MAX_WOKEN_AT_ONCE, PAUSE_S = 40, 0.001
 class Snapshot:
     """A published view. `number` counts publications from 1; `amended`: the one before had the same `seq`.
 
-    `chances` of winning are kept beside the view if the table shows them. `start` is the feed's random id, `game`
-    counts the games after the first one.
+    `start` is the feed's random id, `game` counts the games after the first one.
     """
 
     number: int
     view: View
     amended: bool
-    chances: ShownChances | None = None
     start: str = ""
     game: int = 0
 
@@ -92,20 +89,17 @@ class Subscription:
 class Feed:
     """Holds the newest view and wakes the watchers. `publish` may be called from any thread and never waits.
 
-    `chances` looks up the chances of winning of a view (`ChancesBar.of`); without it pages show none. `clock` is the
-    clock of the views' times, in seconds. `start` is a random id of this feed.
+    `clock` is the clock of the views' times, in seconds. `start` is a random id of this feed.
     """
 
     def __init__(
         self,
-        chances: Callable[[View], ShownChances | None] | None = None,
         *,
         clock: Callable[[], float] = time.time,
         start: str | None = None,
     ) -> None:
         self.clock = clock
         self._start = secrets.token_hex(4) if start is None else start
-        self._chances = chances
         self._lock = threading.Lock()
         self._latest: Snapshot | None = None
         self._watchers: set[Subscription] = set()
@@ -129,10 +123,9 @@ class Feed:
             if before is not None and before.view == view:
                 return
             amended = before is not None and before.view.seq == view.seq
-            chances = self._chances(view) if self._chances is not None else None
             number, game = (before.number, before.game) if before is not None else (0, 0)
             game += before is not None and view.seq < before.view.seq  # a smaller number means another journal
-            self._latest = Snapshot(number + 1, view, amended, chances, self._start, game)
+            self._latest = Snapshot(number + 1, view, amended, self._start, game)
             self._call()
 
     def subscribe(self, last_id: str | None = None) -> Subscription:
@@ -200,7 +193,7 @@ HEARTBEAT_S = 15.0
 BLOCK = 1024
 _RETRY_MS, _RETRY_SPREAD_MS = 1000, 3000
 _STRIDE = 1117  # spreads the delays evenly for any number of watchers
-BoardMaker: TypeAlias = "Callable[[View, str, ShownChances | None], Board]"
+BoardMaker: TypeAlias = "Callable[[View, str], Board]"
 BOARD_MAKERS: Mapping[str, BoardMaker] = {
     "": make_board,
     "overlay": overlay,
@@ -217,7 +210,7 @@ def retry_ms(number: int) -> int:
 @lru_cache(maxsize=4)
 def event(snapshot: Snapshot, language: str, shape: str = "") -> bytes:
     """Encode a snapshot as one event `view` (`EventContent`); `shape` is one of `BOARD_MAKERS`."""
-    content = BOARD_MAKERS[shape](snapshot.view, language, snapshot.chances)
+    content = BOARD_MAKERS[shape](snapshot.view, language)
     data = msgspec.json.encode({"view": snapshot.view, **msgspec.structs.asdict(content)})
     return encode_event(snapshot.id, "view", data)
 

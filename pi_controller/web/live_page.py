@@ -13,7 +13,7 @@ from zlib import crc32
 
 import msgspec
 
-from pi_controller.display import chances_bar, drawing, game_display, phrases
+from pi_controller.display import drawing, game_display, phrases
 from pi_controller.display.i18n import catalogue
 from pi_controller.journal.export import ScoreHistory
 from pi_controller.pads import EVERY_PAD
@@ -57,11 +57,11 @@ class Board(msgspec.Struct, frozen=True):
     table: str = ""
 
 
-def make_board(view: View, language: str = "en", chances: chances_bar.ShownChances | None = None) -> Board:
-    """Return the page's content for `view` in `language`, with the `chances` of winning if given."""
+def make_board(view: View, language: str = "en") -> Board:
+    """Return the page's content for `view` in `language`."""
     text, note = catalogue(language).gettext, phrases.notice(view, language)
     if game_display.has_sheet(view):
-        return _sheet_board(view, language, chances)
+        return _sheet_board(view, language)
     texts = _labels(text)
     marks = {"phase": view.phase, "link": "up" if view.link else "down", "note": "yes" if note else ""}
     texts |= {
@@ -93,10 +93,10 @@ def make_board(view: View, language: str = "en", chances: chances_bar.ShownChanc
         "short_b": (view.short.get("B", 0), slots),
     }
     bounded = {key: (max(0, min(n, of)), of) for key, (n, of) in counts.items()}
-    return Board(texts, marks, bounded | _chances(view, chances, texts, marks, language))
+    return Board(texts, marks, bounded)
 
 
-def _sheet_board(view: View, language: str, chances: chances_bar.ShownChances | None) -> Board:
+def _sheet_board(view: View, language: str) -> Board:
     text, note = catalogue(language).gettext, phrases.notice(view, language)
     settled = view.question is not None or "value" in view.sheet  # the game's table shows the worth of the last throw
     turn_worth = "" if settled else phrases.describe_stakes(view, language)
@@ -124,8 +124,7 @@ def _sheet_board(view: View, language: str, chances: chances_bar.ShownChances | 
     _question(view, texts, marks, language)
     _calls(view, texts, marks, language)
     _past(view, texts, marks, language)
-    counts = _chances(view, chances, texts, marks, language)
-    return Board(texts, marks, counts, "sheet", page_of(view).table(view, language))
+    return Board(texts, marks, {}, "sheet", page_of(view).table(view, language))
 
 
 def list_past_turns(view: View, most: int, language: str = "en") -> list[Past]:
@@ -298,24 +297,6 @@ def _seal(view: View, texts: dict[str, str], marks: dict[str, str], language: st
             texts["opened"] += " · " + text("{seal} is void").format(seal=f"{void[:16]}…")
 
 
-def _chances(
-    view: View, chances: chances_bar.ShownChances | None, texts: dict[str, str], marks: dict[str, str], language: str
-) -> dict[str, tuple[int, int]]:
-    """Add each side's chance of winning; return the first one's share of the bar, (0, 0) if not shown."""
-    marks["chances"] = "" if chances is None else "yes"
-    texts |= {"label_chances": "", "chances_basis": ""}
-    texts |= {f"chances_{part}_{side}": "" for part in ("mark", "name", "chance") for side in "ab"}
-    if chances is None:
-        return {"chances": (0, 0)}
-    texts["label_chances"] = catalogue(language).gettext("Chance of winning")
-    texts["chances_basis"] = chances_bar.basis(chances, language)
-    for side, team, percent in zip("ab", "AB", chances_bar.percents(chances, language), strict=True):
-        texts[f"chances_mark_{side}"] = team
-        texts[f"chances_name_{side}"] = drawing.player_name(view, team)
-        texts[f"chances_chance_{side}"] = percent
-    return {"chances": (chances.percents[0], 100)}
-
-
 # Render the live page on the server: the board's content in the layout of a phone, room or stream.
 
 
@@ -358,11 +339,10 @@ WIDE, HIGH = 600, 300
 """The box of the score chart's lines, in its own units."""
 
 
-def room(view: View, language: str = "en", chances: chances_bar.ShownChances | None = None) -> Board:  # noqa: ARG001 - shows none
+def room(view: View, language: str = "en") -> Board:
     """Return the room page's content for `view`; after the game its table is the final screen."""
     whole, page = make_board(view, language), page_of(view)
     texts, marks, counts, table = dict(whole.texts), dict(whole.marks), dict(whole.counts), whole.table
-    counts.pop("chances", None)
     layout = "pads" if page.pads(view, language) else "sheet"
     texts = {"hide_line": "", "goal_line": "", **texts, "result": phrases.result(view, language)}
     show = game_display.get_show(view.game)
@@ -486,7 +466,7 @@ _MARKS = {"phase", "turn_worth", "ends", "ends_stood", "limit", "limit_stood", "
 _MARKS |= {f"{key}_{pad}" for key in ("pad", "high") for pad in EVERY_PAD}
 
 
-def overlay(view: View, language: str = "en", chances: chances_bar.ShownChances | None = None) -> Board:  # noqa: ARG001 - shows none
+def overlay(view: View, language: str = "en") -> Board:
     """Return the overlay's content for `view`, with its strip as the table."""
     whole = room(view, language)
     texts = dict.fromkeys(_PADS, "") | {key: value for key, value in whole.texts.items() if key in _TEXTS}
@@ -526,8 +506,6 @@ def check_page(view: View | None, language: str = "en") -> str:
     opened = view.opening if view is not None else None
     game = view.game if view is not None and view.game in sealed_games() else registry.DEFAULT_GAME
     known = asdict(opened) if opened is not None else dict[str, Any]()
-    if opened is not None and not opened.epoch:  # from an old journal or none: bound to the game only
-        known |= {"table": "", "event": ""}
     return render(
         "check.html",
         language,

@@ -32,7 +32,6 @@ TITLES = {
     "table": "Table", "game": "Game", "teams": "Teams", "mat": "Mat", "board": "Mat board",
     "board_b": "Second mat board", "strips": "Light strips", "buttons": "Buttons",
     "buttons.pins": "Pins of the buttons", "web": "Pages", "marks": "Marks of the host", "voice": "Sound",
-    "chances": "Chances of winning",
     "strikes": "Strikes", "recording": "Recordings", "backup": "Backup", "referee": "Referee",
     "referee.fouls": "Fouls", "referee.answers": "Answers in time", "hub": "Tournament hub", "exhibit": "Exhibit",
     "observers": "Observers", "webhook": "Webhook",

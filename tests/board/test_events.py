@@ -64,17 +64,6 @@ def test_ordered_self_test_switches_bias_and_reports_pads(rig):
     assert BoardEvent(0.0, 1, "discs", 3, 276).line == "Pad 3 rises in 2.8 ms when its bias is switched on."
 
 
-def test_self_test_for_older_host_leaves_bias_alone(rig, monkeypatch):
-    switched = []
-    rig.board.bias = switched.append
-    monkeypatch.setattr(wire, "PROTOCOL", (1, wire.CHARGES - 1))
-    rig.connect()
-    rig.session.request_self_test()
-    messages = rig.run(3.0)
-    assert switched == []
-    assert [m.kind for m in messages if isinstance(m, BoardEvent)].count("tested") >= 1
-
-
 def test_a_dead_piezo_fails_the_test(rig):
     stuck(rig, 2, 2048)
     [_, tested] = events(rig.connect() + rig.run(2.0), but=())

@@ -246,7 +246,7 @@ def test_another_major_is_refused_with_the_way_out(rig):
     body[3] = 2
     messages = rig.session.feed(wire.seal(body, 0), rig.t) + rig.session.feed(wire.seal(body, 1), rig.t)
     [down] = messages
-    assert down.why == f"The board speaks protocol 2.5, this program 1.5: {FLASH_HINT}."
+    assert down.why == f"The board speaks protocol 2.0, this program 1.0: {FLASH_HINT}."
     assert not rig.session.up
 
 

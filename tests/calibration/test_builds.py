@@ -7,7 +7,7 @@ from cases import cases
 from walking import walked
 
 from pi_controller.board import wire
-from pi_controller.board.messages import Field, LinkDown
+from pi_controller.board.messages import Field
 from pi_controller.board.session import Session
 from pi_controller.config import Settings
 from pi_controller.pinmap import pinmap
@@ -172,15 +172,6 @@ def test_lost_built_order_is_repeated_before_fields():
     assert rig.board.built[-1] == mask(8)
     assert rig.session.commands.repeated > 0
     assert {tuple(field.ok) for field in out if isinstance(field, Field)} == {pinmap().magnetometers_built(8)}
-
-
-def test_older_board_is_refused_with_flash_hint(monkeypatch):
-    monkeypatch.setattr(wire, "PROTOCOL", (1, 3))
-    _, out = connect(8)
-    [down] = [message for message in out if isinstance(message, LinkDown)]
-    assert "flash" in down.why
-    _, out = connect(0)
-    assert not any(isinstance(message, LinkDown) for message in out)
 
 
 def test_unbuilt_modules_are_no_evidence_of_fault():

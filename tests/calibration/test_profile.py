@@ -1,10 +1,7 @@
 """Profiles: kept whole or not at all, read strictly, and used by the table's detectors."""
 
-import json
 import os
-from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
 from cases import cases
@@ -190,11 +187,3 @@ def test_the_profile_of_another_board_is_not_believed(measured):
     own = measured.baseline()
     assert own is not None
     assert made.beads.baseline is None or not np.allclose(made.beads.baseline.offsets, own.offsets, atol=1.0)
-
-
-def test_profile_of_an_earlier_version_is_read_unchanged(measured):
-    path = Path(__file__).with_name("earlier") / "hall.profile.json"
-    kept = profiles.load_profile(path.parent, "hall")
-    assert kept.board_id == measured.board_id
-    assert json.loads(msgspec.json.encode(kept)) == json.loads(path.read_text("utf-8"))
-    assert kept.baseline is not None

@@ -22,32 +22,28 @@ def fault_lines(tmp_path):
     return fault_lines
 
 
-TOURNAMENT = '[referee]\npreset = "tournament"\n[web]\nchances = true\n'
-CONFLICT = '4: [web] chances: must be false where [referee] preset is "tournament"'
+STRIPS_OF_NO_BOARD = '[board]\nport = "none"\n[strips]\nkind = "board"\n'
+CONFLICT = '4: [strips] kind: is the board\'s, but [board] port is "none"'
 
 
 def test_conflict_is_reported_beside_faults_of_other_sections(fault_lines):
-    assert fault_lines(f"{TOURNAMENT}[strips]\nbrightness = 7\n[wep]\n") == [
+    assert fault_lines(f"{STRIPS_OF_NO_BOARD}[voice]\nvolume = 7\n[wep]\n") == [
         CONFLICT,
-        "6: [strips] brightness: must be a number from 0 to 1, not 7",
+        "6: [voice] volume: must be a number from 0 to 1, not 7",
         "7: wep: there is no such section; did you mean web?",
     ]
 
 
 def test_conflict_with_a_faulty_section_is_omitted(fault_lines):
-    assert fault_lines(f"{TOURNAMENT}port = 'x'\n") == [
-        "5: [web] port: must be a whole number from 0 to 65535, not 'x'",
+    assert fault_lines(f"{STRIPS_OF_NO_BOARD}pin = 'x'\n") == [
+        "5: [strips] pin: must be a whole number from 2 to 27, not 'x'",
     ]
 
 
-def test_conflict_of_former_key_is_reported_by_it(fault_lines):
-    assert fault_lines(TOURNAMENT.replace("chances", "odds")) == [CONFLICT.replace("chances", "odds")]
-
-
 def test_all_conflicts_are_reported_together(fault_lines):
-    boards = '[board_b]\nport = "/dev/b"\n[strips]\nkind = "board"\n[board]\nport = "none"\n'
-    found = fault_lines(f'{TOURNAMENT}[game]\nname = "patol"\n[teams]\na = "Upper"\n{boards}')
-    assert [line.partition(":")[0] for line in found] == ["4", "8", "10", "12"]
+    boards = '[board_b]\nport = "/dev/b"\n'
+    found = fault_lines(f'{STRIPS_OF_NO_BOARD}[game]\nname = "patol"\n[teams]\na = "Upper"\n{boards}')
+    assert [line.partition(":")[0] for line in found] == ["4", "8", "10"]
 
 
 def test_each_section_of_good_settings_is_validated_once(monkeypatch):

@@ -176,8 +176,8 @@ def test_two_people_save_at_once(path):
 
 
 def test_all_faults_are_reported_at_once(path):
-    error = refused(path, {"web.chances": True, "referee.preset": "tournament", "strips.pin": 99, "voice.volume": "x"})
-    assert set(error.issues) == {"web.chances", "strips.pin", "voice.volume"}
+    error = refused(path, {"board_b.port": "/dev/b", "strips.pin": 99, "voice.volume": "x"})
+    assert set(error.issues) == {"board_b.port", "strips.pin", "voice.volume"}
 
 
 @pytest.mark.parametrize("keys", FIXED, ids=".".join)

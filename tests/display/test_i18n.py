@@ -13,7 +13,6 @@ from travel import travelling
 from visit import visitor
 
 from pi_controller.display import i18n, phrases
-from pi_controller.display.chances_bar import ChancesBar
 from pi_controller.display.game_display import word, words_of
 from pi_controller.display.terminal import render_text
 from pi_controller.errors import SettingsError
@@ -157,8 +156,6 @@ def test_no_question_foul_choice_fault_or_chance_escapes(view, language):
         for call in words:
             known = word(call, language, game)
             said += [known.meaning, known.literal, known.source, "" if known.sounds else known.shown]
-    chances = ChancesBar(registry.game("dakota")).look_up(view())
-    said.append(render_text(view(), 300, language=language, chances=chances))
     assert strange(word for text in said for word in escaped(text)) == []
 
 

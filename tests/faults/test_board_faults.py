@@ -46,13 +46,6 @@ def test_other_major_firmware_is_reported_and_judge_continues(tmp_path):
 
 
 @pytest.mark.slow
-def test_older_minor_firmware_reconnects_and_plays_on(tmp_path):
-    outcome = done("firmware of an older minor", tmp_path)
-    assert outcome.back_s <= 3.0
-    assert outcome.reports == []
-
-
-@pytest.mark.slow
 def test_dead_magnetometer_is_unreported_while_bead_is_hidden(tmp_path):
     outcome = done("one magnetometer dies", tmp_path)
     assert outcome.sees == []

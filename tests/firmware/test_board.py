@@ -77,14 +77,6 @@ def test_both_jolt_functions_find_the_same_position(module, at, pad, step, rest,
     assert module.jolt(block, guards.JOLT) == guards.jolt(block, guards.JOLT) == wanted
 
 
-def test_both_coarsen_functions_give_the_upper_12_bits(module):
-    samples = np.random.default_rng(1).integers(0, wire.TOP + 1, 128).astype("<u2")
-    for coarsen in (guards.coarsen, module.coarsen):
-        body = bytearray(b"\0" + samples.tobytes())
-        coarsen(memoryview(body)[1:])
-        assert np.frombuffer(body, "<u2", 128, 1).tolist() == (samples >> 4).tolist()
-
-
 @pytest.mark.parametrize("path", [*sorted(FIRMWARE.glob("*.py")), *SHARED])
 def test_mpy_cross_compiles_it(path, tmp_path):
     out = tmp_path / "out.mpy"

@@ -434,26 +434,6 @@ def test_a_game_that_was_won_takes_no_forfeit():
         play(state, {"do": "forfeit", "by": "A"})
 
 
-# ---- what older versions wrote
-
-
-def test_a_hunt_is_a_shot():
-    for action in (find(1), find(1, 2), miss(4), shoot(2, hit=None, ball=2)):
-        assert play(at(2, 3, high=1), {**action, "do": "hunt"}) == play(at(2, 3, high=1), action)
-
-
-def test_older_sheet_with_lives_is_restored():
-    ojibwe = Ojibwe()
-    now = ojibwe.sheet(at(18, 0, hides_left=2, high=3))
-    older = {"lives" if key == "hides_left" else key: now[key] for key in now if key not in ("banked", "finish")}
-    assert "lives" in older
-    assert ojibwe.restore(older) == at(18, 0, hides_left=2, high=3)
-    with pytest.raises(InvalidActionError, match="hides_left is a whole number from 1 to 2, not 3"):
-        ojibwe.restore({**older, "lives": 3})
-    with pytest.raises(InvalidActionError, match="there is no 'lives'"):
-        ojibwe.restore({**now, "lives": 2})
-
-
 # ---- what is no action
 
 

@@ -37,7 +37,7 @@ JSON = st.recursive(
     max_leaves=6,
 )
 KEYS = st.sampled_from(["do", "opened", "hit", "ball", "winner", "x"])
-WORDS = st.sampled_from(["shoot", "hunt", "toss", "A", "B", True, 1, 4, 7, None, [1, 2], [True]])
+WORDS = st.sampled_from(["shoot", "toss", "A", "B", True, 1, 4, 7, None, [1, 2], [True]])
 NONSENSE = JSON | st.dictionaries(KEYS, WORDS | JSON, max_size=5)
 GOOD = [action for action in EVERY_SHOT if len(action["opened"]) < 3 and action["hit"] == action["ball"]] + [
     action for action in EVERY_SHOT if not action["opened"] and action["hit"] is not None

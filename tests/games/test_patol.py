@@ -67,19 +67,6 @@ def test_a_river_is_the_start(river: str, notch: int, direction: str):
     assert (state.horses[0].notch, calls) == (notch, [])
 
 
-@pytest.mark.parametrize(("former", "now"), [("sunwise", "clockwise"), ("against", "counterclockwise")])
-def test_the_directions_under_their_former_names_are_read(former: str, now: str):
-    game = Patol()
-    state, _ = game.play(game.opening(), start("A", "north", former))
-    assert state.horses[0].direction == now
-    told = game.sheet(state)
-    older = {**told, "horses": [{**told["horses"][0], "direction": former}, told["horses"][1]]}
-    assert game.sheet(game.restore(older)) == told
-    assert older["horses"][0]["direction"] == former
-    assert game.upgrade_names({"horses.0.direction": former}) == {"horses.0.direction": now}
-    assert game.upgrade_names({"do": "start", "player": former}) == {"do": "start", "player": former}
-
-
 def test_clockwise_the_notches_rise_and_counterclockwise_they_fall():
     state, _ = play(None, start("A", "west"), start("B", "north", "counterclockwise"), *worth(10, 5, 10, 5))
     assert notches(state) == [5, 25]

@@ -58,7 +58,7 @@ class Model:
         """Once for each player, in turn order, and at the latest when their first turn comes."""
         waiting = [horse for horse in s["horses"] if not horse["river"] and not horse["out"]]
         need(waiting and waiting[0]["player"] == action["player"])
-        clockwise = action["direction"] in ("clockwise", "sunwise")
+        clockwise = action["direction"] == "clockwise"
         way = "clockwise" if clockwise else "counterclockwise"
         waiting[0] |= {"river": action["river"], "direction": way, "notch": RIVERS[action["river"]]}
         if s["thrower"] is None:
@@ -100,7 +100,7 @@ class Model:
 
 
 def starts_of(names: str) -> list[dict[str, Any]]:
-    ways = ("clockwise", "counterclockwise", "sunwise", "against")
+    ways = ("clockwise", "counterclockwise")
     return [
         {"do": "start", "player": name, "river": river, "direction": way}
         for name, river, way in product(names, RIVERS, ways)
@@ -111,7 +111,7 @@ THROWS = [{"do": "throw", "marked": marked} for marked in range(4)]
 INVALID = [
     {"do": "forfeit"}, {"do": "forfeit", "by": "Z"}, {"do": "forfeit", "by": None}, {"do": "throw", "marked": 4},
     {"do": "start", "player": "A", "river": "north"}, {"do": "start", "player": "A", "river": "north", "direction": 1},
-    {"do": "start", "player": "A", "river": "north", "direction": ["sunwise"]}, {"do": "lot", "first": "A"}, 3,
+    {"do": "start", "player": "A", "river": "north", "direction": ["clockwise"]}, {"do": "lot", "first": "A"}, 3,
 ]  # fmt: skip
 
 

@@ -102,13 +102,6 @@ def test_duo_winner_hides_and_gets_the_king(winner: str, loser: str):
     }
 
 
-def test_the_older_word_duel_is_still_read():
-    slahal = Slahal()
-    old = {"do": "duel", "A": True, "B": False}
-    assert slahal.play(slahal.opening(), old) == slahal.play(slahal.opening(), DUO_A)
-    assert slahal.restore(slahal.sheet(slahal.opening()) | {"phase": "duel"}) == slahal.opening()
-
-
 def test_duo_comes_first_and_is_decided_once():
     slahal = Slahal()
     for early in (CATCH, MISS, SPLIT, REHIDE, TIME, {"do": "king_moved", "by": "A"}):

@@ -1,25 +1,18 @@
 """Journals written out of the hub are those of the tables; a store of yesterday is brought back, and fills up again."""
 
-import shutil
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from inbox_messages import A, events, records, take
 
 from pi_controller.cli.hub import hub as main
 from pi_controller.errors import UsageError
-from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox, back_up, restore, summarize_store, write_journals
 from pi_controller.hub.messages import Game, Hello
-from pi_controller.hub.settings import load_hub
-from pi_controller.hub.store import Database, StoreError, TournamentLog
+from pi_controller.hub.store import Database, StoreError
 from pi_controller.journal import file
 from pi_controller.journal.verify import verify_journal
-from pi_controller.tournament import decisions
-
-EARLIER = Path(__file__).with_name("earlier")
 
 
 @pytest.fixture
@@ -118,28 +111,3 @@ def test_a_database_has_its_own_backups(tmp_path):
     with pytest.raises(StoreError) as caught:
         back_up(Database("postgresql://hub@192.0.2.9/mat", "hall"), tmp_path / "copy")
     assert "pg_dump --schema=mat_hall" in caught.value.hint
-
-
-def test_store_of_earlier_version_is_read_and_continued(tmp_path):
-    """Two tables' matches of a drawn tournament, planned, played and confirmed with that version."""
-    shutil.copyfile(EARLIER / "hub.store", tmp_path / "hub.sqlite")
-    with Inbox(tmp_path / "hub.sqlite") as inbox, TournamentLog(tmp_path / "hub.sqlite") as log:
-        assert {table: sum(games.values()) for table, games in inbox.record_counts().items()} == {"t01": 71, "t02": 71}
-        director = Director(log, inbox)
-        assert {match: game.winner for match, (game,) in director.now.state.games.items()} == {
-            "W1-1": "Team 0",
-            "W1-2": "Team 1",
-        }
-        assert len(list(log.read())) == 11
-        director.decide(900.0, "Ann", decisions.TeamWithdrawn("Team 3"))
-        assert [decision.fact for decision in log.read()][-1] == decisions.TeamWithdrawn("Team 3")
-    for path, count in write_journals(tmp_path / "hub.sqlite", tmp_path / "out").items():
-        assert count == 71
-        assert verify_journal(path).whole
-
-
-def test_hub_settings_of_an_earlier_version_are_read(tmp_path):
-    shutil.copyfile(EARLIER / "hub.toml", tmp_path / "hub.toml")  # as its hub setup wrote them
-    settings = load_hub(tmp_path)
-    assert (settings.venue.name, settings.broker.address, settings.broker.port) == ("winter", "hub.local", 8883)
-    assert settings.broker.password_file == str(tmp_path / "hub.password")

@@ -39,8 +39,6 @@ from pi_controller.hub.run import HubRun
 from pi_controller.hub.settings import HTTPS_PORT, HubSettings
 from pi_controller.hub.setup import (
     CA,
-    CLIENT_ID_LINE,
-    CONF,
     PASSWORD,
     PID,
     TABLES,
@@ -241,16 +239,6 @@ def test_unreachable_hub_opens_no_code(tmp_path):
 
 
 @needs_mosquitto
-@pytest.mark.parametrize("older", [False, True])
-def test_director_is_told_of_an_outdated_broker(files, older):
-    path = files / CONF
-    if older:
-        path.write_text(path.read_text().replace(CLIENT_ID_LINE, ""))
-    with closing(House(files)) as house:
-        assert ("hub setup" in house.run.director.notes.get(CONF, "")) is older
-        assert any("hub setup" in line for line in house.said) is older
-
-
 @needs_mosquitto
 def test_newer_program_is_noted_on_joining(house, settings, monkeypatch, capsys):
     for module in ("hub.join", "cli.hub"):

@@ -29,7 +29,7 @@ OPENED = GameOpened(100.0, "dakota", "1", DAKOTA.source, dict(DAKOTA.settings), 
 TOSS = ActionPlayed(101.0, {"do": "toss", "winner": "A"}, (), "judge")
 SHEET = {
     "hider": "B", "long": {"A": 2, "B": 14}, "middle": 4, "short": {"A": 0, "B": 1}, "owed": "first",
-    "situation": None, "winner": None,
+    "situation": None, "winner": None, "finish": None,
 }  # fmt: skip
 
 
@@ -53,16 +53,16 @@ BATCHES = [
 RECORDS = [(number, fact) for number, facts in BATCHES for fact in facts]
 WRITTEN = """\
      @0:01 toss A [judge] ; Ann, judge
-     @0:02 set hider=B long.A=2 long.B=14 middle=4 short.A=0 short.B=1 owed=first situation=null winner=null [judge] \
-; Ann, judge: the table stands so: the sticks had fallen over
+     @0:02 set hider=B long.A=2 long.B=14 middle=4 short.A=0 short.B=1 owed=first situation=null winner=null \
+finish=null [judge] ; Ann, judge: the table stands so: the sticks had fallen over
    ! @0:03 Ann, judge: play goes on without what the mat feels: the drums
    ; played by eye: the judge says what is found
    ! @0:05 Bo, judge: Red (A) protests, play stands
    ! @0:06 Ann, judge: the protest is denied, play goes on: nobody saw it
    ! @0:07 the clock is stopped
    ! @0:08 the clock runs on: they are back
-   ~ @0:09 set hider=B long.A=4 long.B=14 middle=2 short.A=0 short.B=1 owed=first situation=null winner=null [judge] \
-; Ann, judge: the table stands so: a slip
+   ~ @0:09 set hider=B long.A=4 long.B=14 middle=2 short.A=0 short.B=1 owed=first situation=null winner=null \
+finish=null [judge] ; Ann, judge: the table stands so: a slip
    ! @0:10 Ann, judge: taken back: it was right
   1. @0:11 hit found [judge]
 end

@@ -118,7 +118,8 @@ def test_invalid_recordings_are_refused(path, tmp_path):
         ("", "lost"),
         ("{}", "cannot be read"),
         ("no", "cannot be read"),
-        ('{"t":0,"format":2}', "newer"),
+        ('{"t":0,"format":2}', "another version"),
+        ('{"t":0,"format":0}', "another version"),
     ):
         with closing(sqlite3.connect(path)) as db, db:
             db.execute("UPDATE blocks SET about = ? WHERE id = 1", (about,))
@@ -126,7 +127,7 @@ def test_invalid_recordings_are_refused(path, tmp_path):
             Recording(path)
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("PRAGMA user_version = 2")
-    with pytest.raises(RecordingError, match="newer"):
+    with pytest.raises(RecordingError, match="another version"):
         Recording(path)
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("PRAGMA application_id = 5")

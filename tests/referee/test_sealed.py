@@ -25,7 +25,7 @@ def test_opens_to_sealed_pad_and_nonce():
 
 
 def test_commitment_matches_documented_bytes():
-    by_hand = hashlib.sha256(b"moccasin-mat/bead/1|dakota|7|3|" + NONCE).hexdigest()
+    by_hand = hashlib.sha256(b"moccasin-mat/bead/2|||0|dakota|7|3|" + NONCE).hexdigest()
     assert SealedBead("dakota", 7, 3, NONCE).commitment == by_hand == commitment("dakota", 7, 3, NONCE)
 
 

@@ -3,7 +3,6 @@
 from fault_stopped import settings_for
 from killed_table import TableProcess
 
-from pi_controller.board import wire
 from pi_controller.simulation.board import POWER_ON
 from pi_controller.simulation.faults import parse_fault
 
@@ -124,43 +123,6 @@ def other_major(lab):
     lab.cable.unplug()
     lab.cable.faults.append(parse_fault("wrong-protocol").inject)
     away(lab, 1.0)
-
-
-@fault("firmware of an older minor")
-def older_minor(lab):
-    lab.until(hiding)
-    lab.begin()
-    lab.cable.unplug()
-    lab.cable.faults.append(speaks_the_first_protocol)
-    away(lab, 1.0)
-
-
-def speaks_the_first_protocol(board):
-    """Make `board` one of protocol 1.0: it says so, and neither sends nor hears a type that 1.0 has not."""
-    known = {wire.HELLO, wire.PING, wire.BYE, wire.WELCOME, wire.PONG, wire.PIEZO, wire.TOUCH, wire.FIELD, wire.HEALTH}
-    forward, hear = board.send, board.read
-    back = wire.Decoder(wire.TO_BOARD, wire.HELLO)
-    sent = heard = 0
-
-    def old(body):
-        if body[0] in (wire.WELCOME, wire.HELLO):
-            body[4] = 0
-        return body
-
-    def send(body, _number):
-        nonlocal sent
-        if body[0] in known:
-            forward(old(body), sent)
-            sent += 1
-
-    def read():
-        nonlocal heard
-        frames = [kept for kept in back.feed(hear()) if kept[0] in known]
-        bodies = [old(bytearray([kind, 0, 0]) + payload + bytes(2)) for kind, _, payload in frames]
-        heard += len(bodies)
-        return b"".join(wire.seal(body, heard - len(bodies) + n) for n, body in enumerate(bodies))
-
-    board.send, board.read = send, read
 
 
 @fault("the I2C bus hangs, 10 s")

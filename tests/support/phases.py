@@ -8,13 +8,14 @@ import msgspec
 from played import play
 
 from pi_controller.journal.export import ScoreHistory
-from pi_controller.referee.commitment import commitment
+from pi_controller.referee.commitment import CommitmentContext, commitment
 from pi_controller.referee.story import Turn
 from pi_controller.sensing.events import SensorFault
 from pi_controller.table.view import Hit, Notice, Opening, QuestionView, View
 
 NONCE = bytes(range(32))
-SEAL = commitment("dakota", 7, 4, NONCE)
+BOUND = CommitmentContext("Ann & Bo’s  Table", "0f" * 16, 41)
+SEAL = commitment("dakota", 7, 4, NONCE, BOUND)
 TEAMS = {"A": "Big Coulee", "B": "Long Hollow"}
 DAKOTA = View(
     seq=40,
@@ -92,7 +93,7 @@ PHASES: dict[str, View] = {
         limit=None,
         hits=(Hit(2, found=False), Hit(4, found=True)),
         calls=("paguga", "wheya"),
-        opening=Opening(7, SEAL, 4, NONCE.hex()),
+        opening=Opening(7, SEAL, 4, NONCE.hex(), *BOUND),
         situation="wheya",
         long={"A": 16, "B": 4},
         middle=0,
@@ -118,7 +119,7 @@ PHASES: dict[str, View] = {
         phase="show",
         limit=None,
         hits=(Hit(3, found=True),),
-        opening=Opening(7, SEAL, 3, NONCE.hex()),
+        opening=Opening(7, SEAL, 3, NONCE.hex(), *BOUND),
     ),
     "halted": _dakota(
         phase="halted",

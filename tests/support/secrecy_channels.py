@@ -65,7 +65,6 @@ SECTIONS = frozenset(
         "buttons",
         "web",
         "voice",
-        "chances",
         "strikes",
         "recording",
         "backup",

@@ -41,7 +41,7 @@ def game(folder: Path, pad: int) -> Told:
     Before the last hide the head judge sets the table so that it can win. The bead that pad 1 missed is found.
     """
     sticks = {"long": {"A": 16, "B": 0}, "middle": 4, "short": {"A": 0, "B": 0}}
-    nearly = {"hider": "A", **sticks, "owed": "first", "situation": "wheya", "winner": None}
+    nearly = {"hider": "A", **sticks, "owed": "first", "situation": "wheya", "winner": None, "finish": None}
     deeds = [
         *presses(TOSS_T, "toss_a"),
         *hides(HIDE_T, {"bead": (3, OFF)}),

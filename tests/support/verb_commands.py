@@ -35,7 +35,6 @@ WORKS = {
     "demo --game patol --seed 1 --port 0": 0,
     "doctor --sim": 0,
     "calibrate --sim": 0,
-    "chances dakota": 0,
     "score dakota actions": 0,
     "bracket": 0,
     "referee dakota": 0,

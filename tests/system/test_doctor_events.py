@@ -23,8 +23,8 @@ def ears(*told, reason="power", **kept):
     return heard
 
 
-def lines(heard, *, orders=True):
-    return {line.name: line for line in doctor_checks.board_events(heard, orders=orders)}
+def lines(heard):
+    return {line.name: line for line in doctor_checks.board_events(heard)}
 
 
 def event(kind, part=0, value=0, *, number=1, t=2.0, lost=0):
@@ -71,10 +71,6 @@ def test_self_test_from_earlier_link_is_ignored():
     line = lines(ears(event("tested", SEEN_ALL, ALL_MAGNETOMETERS, t=0.5)))["self test"]
     assert line.outcome == "fail"
     assert "does not report" in line.found
-
-
-def test_firmware_without_orders_has_no_self_test():
-    assert lines(ears(), orders=False)["self test"].outcome == "not here"
 
 
 def test_earlier_events_are_newest_first_with_counts():

@@ -4,7 +4,7 @@ import pytest
 
 from pi_controller.errors import MatError
 from pi_controller.games.dakota.referee import DakotaReferee
-from pi_controller.referee.facts import ActionPlayed, ClockSet, CommandIssued, ProtestRuled, Undone
+from pi_controller.referee.facts import ActionPlayed, CommandIssued, ProtestRuled, Undone
 from pi_controller.referee.judge import (
     JudgeAction,
     JudgeAnswer,
@@ -95,14 +95,6 @@ def test_another_call_under_the_same_key_is_refused(sitting):
             with pytest.raises(UsedKeyError, match="another command"):
                 table.command(Command(call, "Ann", "judge", "one"))
     assert sitting.journal.seq == seq
-
-
-def test_keys_of_older_journal_match_their_call(sitting):
-    sitting.journal.append([CommandIssued(5.0, "Ann", "judge", "clock", "old"), ClockSet(5.0, running=False)])
-    again = Table(sitting.journal, sitting.game, {}, DakotaReferee(sitting.game, None, bytes), 100.0)
-    assert again.command(Command(JudgeClock(101.0, running=False), "Ann", "judge", "old")).repeated
-    with pytest.raises(UsedKeyError):
-        again.command(Command(JudgeUndo(101.0), "Ann", "judge", "old"))
 
 
 def test_stale_revision_is_refused(sitting):

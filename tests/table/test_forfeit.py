@@ -30,7 +30,7 @@ OPTIONS = {
 }
 FIRST = {
     "dakota": ["toss A", "hit missed", "hit found", "hit missed"],
-    "patol": ["start A north clockwise", "3", "1", "start B south sunwise", "3"],
+    "patol": ["start A north clockwise", "3", "1", "start B south clockwise", "3"],
     "ojibwe": ["toss A", "shoot open - hit 1 ball 2", "shoot open 2 hit - ball 2"],
     "plum_stone": ["lot A", "throw moons 0 whites 0", "throw moons 2 whites 0", "throw moons 0 whites 0"],
     "bageswin": ["f", "fw", "w"],

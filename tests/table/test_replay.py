@@ -137,7 +137,7 @@ def test_unreplayable_input_is_refused(path, tmp_path):
 
 SHEET = {
     "hider": "B", "long": {"A": 2, "B": 14}, "middle": 4, "short": {"A": 0, "B": 1}, "owed": "first",
-    "situation": None, "winner": None,
+    "situation": None, "winner": None, "finish": None,
 }  # fmt: skip
 SAID = """\
     4  Ann, judge: the toss: A

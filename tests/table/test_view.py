@@ -60,8 +60,8 @@ PLAYED = {
         {"t": 67, "judge": "protest", "by": "A"}
     """,
     "patol": """
-        {"t": 1, "judge": "action", "action": {"do": "start", "player": "A", "river": "north", "direction": "sunwise"}}
-        {"t": 2, "judge": "action", "action": {"do": "start", "player": "B", "river": "south", "direction": "sunwise"}}
+        {"t":1,"judge":"action","action":{"do": "start", "player": "A", "river": "north", "direction": "clockwise"}}
+        {"t":2,"judge":"action","action":{"do": "start", "player": "B", "river": "south", "direction": "clockwise"}}
         {"t": 3, "event": "strike", "pads": [1], "margin_db": 20}
         {"t": 4, "judge": "action", "action": {"do": "throw", "marked": 1}}
     """,

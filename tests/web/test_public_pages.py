@@ -11,11 +11,11 @@ from html import unescape
 import msgspec
 import pytest
 import zxingcpp
-from phases import ALL, DAKOTA, NONCE, PHASES, SEAL
+from phases import ALL, BOUND, DAKOTA, NONCE, PHASES, SEAL
 from PIL import Image
 from played import play
 
-from pi_controller.referee.commitment import NO_CONTEXT, CommitmentContext, check, commitment
+from pi_controller.referee.commitment import CommitmentContext, check, commitment
 from pi_controller.referee.facts import BeadShown, Commit, CommitmentWithdrawn, Reveal
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.referee.story import apply, blank
@@ -30,7 +30,7 @@ from pi_controller.web.server import WebServer
 
 WICKED = "<script>alert(1)</script>"
 PUBLIC = ("/", "/room", "/overlay", "/find", "/check")
-OPENED = Opening(7, SEAL, 4, NONCE.hex())
+OPENED = Opening(7, SEAL, 4, NONCE.hex(), *BOUND)
 
 
 def texts(html):
@@ -173,8 +173,9 @@ def field(html, name):
 def test_the_check_page_brings_the_last_seal_opened():
     view = msgspec.structs.replace(PHASES["show"], game="dakota", opening=OPENED)
     html = check_page(view)
-    told = {name: field(html, name) for name in ("hide", "pad", "nonce", "hash")}
-    assert check(told["hash"], "dakota", int(told["hide"]), int(told["pad"]), told["nonce"])
+    told = {name: field(html, name) for name in ("table", "epoch", "event", "hide", "pad", "nonce", "hash")}
+    bound = CommitmentContext(unescape(told["table"]), told["epoch"], int(told["event"]))
+    assert check(told["hash"], "dakota", int(told["hide"]), int(told["pad"]), told["nonce"], bound)
     assert "Hide 7: " in texts(html)
     assert '<option value="dakota" selected>' in html
 
@@ -220,9 +221,9 @@ def test_void_seal_stays_until_hide_opens_or_ends(name):
     assert all(f"The seal {seal[:16]}… is void and stays closed." in said for seal in (SEAL, "ab" * 32))
 
 
-@pytest.mark.parametrize("bound", [NO_CONTEXT, CommitmentContext("Ann's %d table|", "0f" * 16, 41)])
 @pytest.mark.parametrize(("game", "pad"), [("dakota", 3), ("ojibwe", 1), ("slahal", 13)])
-def test_the_shells_line_gives_the_seal(game, pad, bound):
+def test_the_shells_line_gives_the_seal(game, pad):
+    bound = CommitmentContext("Ann's %d table|", "0f" * 16, 41)
     nonce = hashlib.sha256(game.encode()).digest()
     seal = commitment(game, 12, pad, nonce, bound)
     view = DAKOTA if game == "dakota" else play(game, 1, 4)

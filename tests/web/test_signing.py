@@ -2,11 +2,9 @@
 
 import asyncio
 import re
-import shutil
 import sqlite3
 import stat
 from contextlib import closing, suppress
-from pathlib import Path
 
 import pytest
 from judge_house import PIN, cheap
@@ -397,12 +395,12 @@ def test_the_verb(tmp_path, capsys):
     assert set(ROLES) == {"scorekeeper", "judge", "committee", "head"}
 
 
-def test_accounts_of_an_earlier_version_sign_in(tmp_path):
-    shutil.copyfile(Path(__file__).with_name("earlier") / "judges.store", tmp_path / FILE)
-    with closing(Users(tmp_path / FILE)) as users:
-        ann, scorekeeper = users.list_users()
-        assert [(user.name, user.role) for user in (ann, scorekeeper)] == [("Ann", "head"), ("Béatrice", "scorekeeper")]
-        assert users.has_device(ann.id, "device-1")
-        assert Sessions(users).find("rTVMZj-ProtBA3ES8MhZOW96dV-5szE7TZpDMBmAoLs", 1600.0, touch=False).person == ann
-        assert cheap().verify(users.find_by_name("béatrice")[1], "314159")
-        assert not cheap().verify(users.find_by_name("Ann")[1], "314159")
+def test_accounts_of_another_version_are_refused_unchanged(tmp_path):
+    path = tmp_path / FILE
+    Users(path).close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA user_version = 2")
+    before = path.read_bytes()
+    with pytest.raises(UserStoreError, match="written by another version"):
+        Users(path)
+    assert path.read_bytes() == before

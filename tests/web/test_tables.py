@@ -65,7 +65,7 @@ def test_every_reachable_sheet_is_a_page(view, halted):
     assert live == {*content.texts, "as_of"} - {"outcome", "score"}
     marked = {attrs["data-state"]: attrs["data-value"] for _, attrs in tree.tags if "data-state" in attrs}
     assert marked == {key: value for key, value in content.marks.items() if key != "moment"}
-    assert content.counts == {"chances": (0, 0)}
+    assert content.counts == {}
     assert "None" not in "".join(tree.said)
     msgspec.json.encode(content)
 

@@ -168,7 +168,7 @@ class Bageswin(base.WonGame[State]):
 
     def restore(self, sheet: Mapping[str, base.Json]) -> State:
         """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""
-        read = SheetReader(sheet, ("thrower", "bank", "players", "value", "winner"), optional=("finish",))
+        read = SheetReader(sheet, ("thrower", "bank", "players", "value", "winner", "finish"))
         everybody, total = self._opening.players, self._opening.sticks.total
         thrower, winner = read.word("thrower", everybody), read.word("winner", everybody)
         rows = read.parts("players", len(everybody), ("name", "sticks"), ("out",))

@@ -101,9 +101,7 @@ class State:
         return replace(self, first_pad=None, before=None, last=None)
 
 
-KEYS = ("hider", "long", "middle", "short", "owed", "situation", "winner")
-LATER_KEYS = ("finish",)
-"""Keys missing from older sheets."""
+KEYS = ("hider", "long", "middle", "short", "owed", "situation", "winner", "finish")
 LAYOUTS: dict[str, dict[Owed, tuple[int, int, int]]] = {
     "sahdogan": {"first": (12, 8, 0), "second": (4, 0, 16)},
     "yawapi": {"first": (6, 14, 0), "second": (6, 0, 14)},
@@ -122,7 +120,7 @@ def restore_state(sheet: Mapping[str, base.Json], points: int, *, middle_pays: b
     sticks). The sheet contains neither the pad of the first hit nor the hide just settled, so later fouls cannot refer
     to that hide.
     """
-    read = SheetReader(sheet, KEYS, optional=LATER_KEYS)
+    read = SheetReader(sheet, KEYS)
     hider = read.word("hider", base.TEAMS)
     counts = (*read.counts("long", base.TEAMS, OPENING_STICKS.total), read.whole("middle", OPENING_STICKS.total))
     short = dict(zip(base.TEAMS, read.counts("short", base.TEAMS, points), strict=True))

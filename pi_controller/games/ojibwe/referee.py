@@ -30,7 +30,7 @@ class OjibweReferee(Referee):
 
     def _handle_action(self, tx: Transaction, call: JudgeAction) -> None:
         tx.game.play(tx.story.state, call.action)
-        if tx.game.upgrade_names(call.action).get("do") == "shoot" and tx.story.phase == "show":
+        if call.action.get("do") == "shoot" and tx.story.phase == "show":
             tx.add(BeadShown(tx.t))
         tx.play(call.action, "judge")
 

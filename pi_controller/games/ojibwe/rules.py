@@ -23,8 +23,6 @@ MATE = {1: 4, 2: 3, 3: 2, 4: 1}
 Finish = Literal["forfeit"]
 DOUBLE_MAX_STICKS = 3
 """With this many shooting sticks left, or fewer, the hitters must shoot for a double (rule 21)."""
-RENAMED = {"hunt": "shoot", "lives": "hides_left"}
-"""Older names of the action and the key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +158,6 @@ class Ojibwe(base.WonGame[State]):
     source: ClassVar[str] = (
         "Mille Lacs Band of Ojibwe, Detailed Gaming Regulations DGR-13, Moccasin Game, rules 1 to 30"
     )
-    renamed: ClassVar[Mapping[str, str]] = RENAMED
     options: ClassVar[tuple[Option, ...]] = (
         WholeNumber("games", 5, "Short sticks that win the whole game (rule 29).", 1, 99),
         WholeNumber("max_open", 2, "Pads that may be opened before one is hit (rules 4 and 16).", 2, 3),
@@ -224,7 +221,7 @@ class Ojibwe(base.WonGame[State]):
 
     def settles(self, action: base.Action) -> bool:
         """Return True if `action` ends the hide in progress."""
-        return self.upgrade_names(action).get("do") == "shoot"
+        return action.get("do") == "shoot"
 
     def sheet(self, state: State) -> OjibweSheet:
         """Return hider, counters, pool, short, high, hides_left, banked, shooting, double, winner and finish."""
@@ -243,16 +240,9 @@ class Ojibwe(base.WonGame[State]):
         }
 
     def restore(self, sheet: Mapping[str, base.Json]) -> State:
-        """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault.
-
-        An older sheet has no `banked` and no `finish`, and `lives` instead of `hides_left`.
-        """
-        read = SheetReader(
-            self.upgrade_names(sheet),
-            ("hider", "counters", "pool", "short", "high", "hides_left", "winner"),
-            ("shooting", "double"),
-            ("banked", "finish"),
-        )
+        """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""
+        needed = ("hider", "counters", "pool", "short", "high", "hides_left", "banked", "winner", "finish")
+        read = SheetReader(sheet, needed, ("shooting", "double"))
         hider, winner = read.word("hider", base.TEAMS), read.word("winner", base.TEAMS)
         finish = read.forfeit(winner)
         a, b, pool = *read.counts("counters", base.TEAMS, COUNTERS), read.whole("pool", COUNTERS)
@@ -285,7 +275,6 @@ class Ojibwe(base.WonGame[State]):
 
         `double` is called first, because the two fingers are shown before the hit.
         """
-        action = self.upgrade_names(action)
         match validation.parse_verb(action, ("toss", "shoot", "forfeit")):
             case "forfeit":
                 by = validation.parse_forfeit(action, base.TEAMS).by

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, TypedDict, TypeVar, cast
+from typing import ClassVar, Literal, TypedDict, TypeVar
 
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Flag, Names, Option, WholeNumber, names
@@ -24,8 +24,6 @@ STONES = 40
 RIVERS: dict[River, int] = {"north": 0, "east": 10, "south": 20, "west": 30}
 """The notch behind each river, in which a horse may start."""
 DIRECTIONS: dict[Direction, int] = {"clockwise": 1, "counterclockwise": -1}
-_FORMER: dict[object, Direction] = {"sunwise": "clockwise", "against": "counterclockwise"}
-"""Names of the directions in older versions."""
 THROWS = {"isleta_1891": (5, 3, 2, 10), "zuni_1891": (5, 2, 3, 10)}
 """The value of a throw with 0, 1, 2 or 3 marked faces up."""
 EXTRA_THROW_VALUE = 10
@@ -165,11 +163,6 @@ class Patol(base.WonGame[State]):
         """Return the state before any horse has started."""
         return State(tuple(Horse(player) for player in self._players))
 
-    @classmethod
-    def upgrade_names(cls, written: T) -> T | dict[str, base.Json]:
-        """Return an action or a score sheet with old names of directions replaced by present ones, at any depth."""
-        return cast("dict[str, base.Json]", _upgrade_directions(written)) if isinstance(written, Mapping) else written
-
     def score(self, state: State) -> Mapping[str, int]:
         """Return the number of notches each horse has run."""
         return {horse.player: horse.progress for horse in state.horses}
@@ -207,12 +200,8 @@ class Patol(base.WonGame[State]):
         }
 
     def restore(self, sheet: Mapping[str, base.Json]) -> State:
-        """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault.
-
-        An older sheet has no `out` and no `finish`, its directions have other names, and it has no thrower until all
-        have started.
-        """
-        read = SheetReader(self.upgrade_names(sheet), ("thrower", "horses", "value", "winner"), optional=("finish",))
+        """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""
+        read = SheetReader(sheet, ("thrower", "horses", "value", "winner", "finish"))
         thrower, winner = read.word("thrower", self._players), read.word("winner", self._players)
         value = read.whole_or_null("value", self._values)
         needed = ("player", "river", "direction", "progress")
@@ -231,8 +220,6 @@ class Patol(base.WonGame[State]):
             for player, row in zip(self._players, rows, strict=True)
         )
         finish = read.forfeit(winner)
-        if thrower is None and value is None and winner is None:  # older sheets: null until all have started
-            thrower = next((horse.player for horse in horses if horse.river and not horse.out), None)
         state = State(horses, thrower, value, winner, finish)
         self._check_starts(read, state)
         self._check_course(read, state)
@@ -271,7 +258,6 @@ class Patol(base.WonGame[State]):
 
     def play(self, state: State, action: base.Action) -> tuple[State, tuple[str, ...]]:
         """Return the state after a start, a throw or a forfeit; `killed` is called for a horse sent back."""
-        action = self.upgrade_names(action)
         match validation.parse_verb(action, ("start", "throw", "forfeit")):
             case "start":
                 validation.check_keys(action, ("player", "river", "direction"))
@@ -326,27 +312,6 @@ class Patol(base.WonGame[State]):
                 after = after.with_horse(replace(horse, progress=0))
                 calls.append("killed")
         return replace(after, thrower=following, value=value), tuple(calls)
-
-
-def _upgrade_directions(written: Any) -> Any:
-    """Return `written` with the directions of older versions replaced by their present names."""
-    match written:
-        case Mapping():
-            pairs = cast("Mapping[str, base.Json]", written).items()
-            return {
-                key: _FORMER.get(value, value)
-                if isinstance(value, str) and _is_direction(key)
-                else _upgrade_directions(value)
-                for key, value in pairs
-            }
-        case list() | tuple():
-            return [_upgrade_directions(value) for value in cast("Sequence[base.Json]", written)]
-        case _:
-            return written
-
-
-def _is_direction(key: object) -> bool:
-    return isinstance(key, str) and key.rpartition(".")[2] == "direction"
 
 
 def _started(state: State, started: Horse) -> State:

@@ -105,7 +105,7 @@ class PlumStone(base.WonGame[State]):
 
     def restore(self, sheet: Mapping[str, base.Json]) -> State:
         """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""
-        read = SheetReader(sheet, ("thrower", "pile", "counters", "value", "winner"), optional=("finish",))
+        read = SheetReader(sheet, ("thrower", "pile", "counters", "value", "winner", "finish"))
         thrower, winner = read.word("thrower", base.TEAMS), read.word("winner", base.TEAMS)
         total = self._opening.sticks.total
         counts = (read.whole("pile", total), *read.counts("counters", base.TEAMS, total))

@@ -132,7 +132,6 @@ class Slahal(base.WonGame[State]):
         "king_moved": (base.Place("by", words=base.TEAM, asks="who moved it"),),
         "forfeit": (base.Place("by", words=base.TEAM, asks="by whom"),),
     }
-    renamed: ClassVar[Mapping[str, str]] = {"duel": "duo"}  # the sheet's word is duo; older versions wrote duel
     finishes: ClassVar[tuple[str, ...]] = FINISHES
     roster: ClassVar[base.Roster] = base.Roster(leader="First Guesser")  # a line of any number
     hidden: ClassVar[base.Hidden | None] = base.Hidden(2, unmarked=True, in_fists=True, found_by="guess")
@@ -198,8 +197,8 @@ class Slahal(base.WonGame[State]):
 
     def restore(self, sheet: Mapping[str, base.Json]) -> State:
         """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""
-        needed = ("hiding", "pairs_out", "live", "dead", "king", "winner")
-        read = SheetReader(self.upgrade_names(sheet), needed, ("phase", "sticks"), ("finish",))
+        needed = ("hiding", "pairs_out", "live", "dead", "king", "winner", "finish")
+        read = SheetReader(sheet, needed, ("phase", "sticks"))
         hiding, king = read.word("hiding", base.TEAMS), read.word("king", base.TEAMS)
         winner, finish = read.word("winner", base.TEAMS), read.word("finish", FINISHES)
         pairs_out = read.whole_or_null("pairs_out", PAIRS)
@@ -239,7 +238,6 @@ class Slahal(base.WonGame[State]):
 
     def play(self, state: State, action: base.Action) -> tuple[State, tuple[str, ...]]:
         """Return the state after an action, and the words called."""
-        action = self.upgrade_names(action)
         match validation.parse_verb(action, ("duo", "guess", "rehide", "king_moved", "time", "forfeit")):
             case "duo":
                 validation.check_keys(action, base.TEAMS)

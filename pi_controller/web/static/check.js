@@ -4,12 +4,8 @@ import { seen } from "./seals.js";
 import { sha256 } from "./sha256.js";
 
 const DOMAIN = "moccasin-mat/bead/2";
-const UNBOUND_DOMAIN = "moccasin-mat/bead/1";
 
-/**
- * Return the commitment (64 hex digits) to these values; `nonce` is 64 hex digits. With no `epoch` it is one of an
- * earlier version, bound to neither table, journal nor event.
- */
+/** Return the commitment (64 hex digits) to these values; `nonce` is 64 hex digits. */
 export function commitment(
   /** @type {{table: string, epoch: string, event: string}} */ { table, epoch, event },
   /** @type {string} */ game,
@@ -17,14 +13,13 @@ export function commitment(
   /** @type {string} */ pad,
   /** @type {string} */ nonce,
 ) {
-  const first = epoch ? `${DOMAIN}|${table}|${epoch}|${event}` : UNBOUND_DOMAIN;
-  const head = new TextEncoder().encode(`${first}|${game}|${hide}|${pad}|`);
+  const head = new TextEncoder().encode(`${DOMAIN}|${table}|${epoch}|${event}|${game}|${hide}|${pad}|`);
   const raw = (nonce.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16));
   return sha256(Uint8Array.from([...head, ...raw]));
 }
 
 const HEX = /^[0-9a-f]{64}$/;
-const EPOCH = /^([0-9a-f]{32})?$/;
+const EPOCH = /^[0-9a-f]{32}$/;
 const NUMBER = /^[1-9][0-9]{0,8}$/;
 
 /** Return the value of a field as it is hashed: without spaces (often copied by mistake) and in lower case; names unchanged. */
@@ -56,7 +51,7 @@ function check(asked = true) {
   witness("");
   const wrong = [
     ["epoch", EPOCH],
-    ["event", value("epoch") ? NUMBER : /^/],
+    ["event", NUMBER],
     ["hide", NUMBER],
     ["pad", NUMBER],
     ["nonce", HEX],

@@ -58,7 +58,7 @@ class ToyCountdown(Game[State]):
         }
 
     def restore(self, sheet: Mapping[str, Json]) -> State:
-        read = SheetReader(sheet, ("thrower", "pile", "counters", "winner"), optional=("finish",))
+        read = SheetReader(sheet, ("thrower", "pile", "counters", "winner", "finish"))
         total = self.opening().sticks.total
         thrower, winner = read.word("thrower", SIDES), read.word("winner", SIDES)
         counts = (read.whole("pile", total), *read.counts("counters", SIDES, total))

@@ -93,14 +93,7 @@ def speaks(protocol):
     return {"wire.py": edited("wire.py", f"PROTOCOL = {wire.PROTOCOL}", f"PROTOCOL = {protocol}")["wire.py"]}
 
 
-def first_protocol():
-    """Return firmware of protocol 1.0: it says so, and takes every host for one of 1.0."""
-    old, new = "self._minor = wire.hello(payload)", "self._minor = wire.hello(payload)[0], 0"
-    return speaks((1, 0)) | {"sampler.py": edited("sampler.py", old, new)["sampler.py"]}
-
-
 of_firmware("firmware of another major", lambda: speaks((wire.PROTOCOL[0] + 1, 0)))
-of_firmware("firmware of an older minor", first_protocol)
 
 
 def suspended(lab):

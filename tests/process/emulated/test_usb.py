@@ -111,20 +111,3 @@ def test_dma_run_end_loses_no_sample(board):
     host.go(0.5)
     assert host.health().overflows == 0
     assert host.session.stats.missing_samples == 0
-
-
-@pytest.mark.slow
-def test_old_protocol_host_gets_upper_12_bits(board, monkeypatch):
-    newest = wire.PROTOCOL[1]
-    monkeypatch.setattr(wire, "PROTOCOL", (1, wire.SUMS - 1))
-    monkeypatch.setattr(wire, "SUMS", newest + 1)  # so old a session takes no sample for a sum
-    board.power_on()
-    host = Host(board)
-    host.connect()
-    board.change("signal", "ramp")
-    host.go(0.1)
-    rates = host.rates(0.3)
-    assert rates["piezo"] == pytest.approx(125, abs=4)
-    block = [one for one in host.messages if isinstance(one, Piezo)][-1]
-    assert block.full_scale == 2048
-    assert (block.samples + 2048 >> 10 == range(4)).all()
