@@ -49,7 +49,7 @@ def pytest_xdist_auto_num_workers() -> int:
 LONG = (
     "emulated/", "web/test_judge_browser", "web/test_room", "exhibit/test_exhibit_browser",
     "end_to_end/test_games", "calibration/", "test_first_", "faults/", "end_to_end/", "secrecy/", "hub/", "exhibit/",
-    "recording/", "table/test_migrate", "web/", "sensing/", "system/", "hardware/", "tournament/",
+    "recording/", "web/", "sensing/", "system/", "hardware/", "tournament/",
 )  # fmt: skip
 """Beginnings of the longest files' paths: they begin first, so that no worker is left alone with one at the end."""
 
