@@ -85,6 +85,8 @@ READ_WAIT_S = 5.0
 """Longest wait of a reader for the writer, s: a slow card may take that long to store a record."""
 PIECE_RECORDS = 500
 """Records read in one transaction: the writer waits for the end of it."""
+PIECE_PAGES = 1024
+"""Pages of a snapshot that are read in one transaction: all of a journal of 20,000 records."""
 RECOVER_HINT = (
     "if it is a copy, copy the journal again, with its -journal file if there is one; "
     "else 'moccasin-mat recover FILE -o NEW' saves the proven records"
@@ -251,23 +253,29 @@ def open_read_only(path: Path) -> sqlite3.Connection:
         db.close()
         if error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
             raise
-        return _open_rolled_back(path)
+        with temporary_copy(path) as copy, closing(sqlite3.connect(copy)) as rolled_back:
+            return _read_into_memory(rolled_back)
     except BaseException:
         db.close()
         raise
     return db
 
 
-def _open_rolled_back(path: Path) -> sqlite3.Connection:
-    """Return a copy in memory of the journal at `path`, without the transaction that a killed writer left."""
-    with temporary_copy(path) as copy, closing(sqlite3.connect(copy)) as whole:
-        memory = sqlite3.connect(":memory:", isolation_level=None)
-        try:
-            whole.backup(memory)
-        except BaseException:
-            memory.close()
-            raise
-        return memory
+def open_snapshot(path: Path) -> sqlite3.Connection:
+    """Return a copy in memory of the journal at `path`, which nobody writes. Raises as `open_read_only`."""
+    with closing(open_read_only(path)) as db:
+        return _read_into_memory(db)
+
+
+def _read_into_memory(db: sqlite3.Connection) -> sqlite3.Connection:
+    """Return a copy of `db`, read in pieces; SQLite starts over if it is written between two of them."""
+    memory = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        db.backup(memory, pages=PIECE_PAGES, sleep=0.01)
+    except BaseException:
+        memory.close()
+        raise
+    return memory
 
 
 @contextmanager

@@ -1,15 +1,15 @@
 """Verifies a journal: whether it is intact, or up to which event, and the fault there.
 
 It checks each record (it decodes, its number and batch follow, its columns match its body), the hash chain, the game
-(the facts must follow its rules), the number of records, and the file itself (SQLite's own check, which would hold up a
-table that is writing; that table did it at its start). The file is only read; a read-only medium will do, with or
-without the -journal file of a writer that was killed.
+(the facts must follow its rules), the number of records, and the file itself (SQLite's own check). The file is only
+read; a read-only medium will do, with or without the -journal file of a writer that was killed. All of it is done on a
+snapshot, which does not hold up a table that is writing.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -109,7 +109,7 @@ class ChainChecker:
 def verify_journal(path: Path) -> Verdict:
     """Verify the journal at `path`. Raises `JournalError` if there is no journal."""
     try:
-        with file.journal_errors(path, "read"), closing(file.open_read_only(path)) as db:
+        with file.journal_errors(path, "read"), closing(file.open_snapshot(path)) as db:
             found = file.identity(db)
             file.check(path, found)
             if not found.tables:
@@ -133,7 +133,10 @@ def check_records(follows: ChainChecker, db: sqlite3.Connection) -> str:
 def _verify_records(path: Path, db: sqlite3.Connection) -> Verdict:
     about = file.require_meta(path, db)
     follows = ChainChecker(about.epoch)
-    fault = check_records(follows, db) or file.count_fault(db) or _structure_fault(path, db)
+    fault = check_records(follows, db) or file.count_fault(db)
+    (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    if state != "ok" and not fault:
+        fault = f"the file is damaged: {' '.join(str(state).split())}"
     opened, rows = follows.opened, follows.rows
     return Verdict(
         file=path.name,
@@ -146,11 +149,3 @@ def _verify_records(path: Path, db: sqlite3.Connection) -> Verdict:
         head=follows.head,
         wrong=fault,
     )
-
-
-def _structure_fault(path: Path, db: sqlite3.Connection) -> str:
-    with suppress(OSError):  # a lock that cannot be opened is on a read-only medium: nobody writes there
-        if file.is_being_written(path):
-            return ""
-    (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
-    return "" if state == "ok" else f"the file is damaged: {' '.join(str(state).split())}"
