@@ -49,7 +49,7 @@ def pytest_xdist_auto_num_workers() -> int:
 LONG = (
     "process/emulated/", "browser/test_judge", "browser/", "process/end_to_end/test_games", "calibration/",
     "process/test_first_", "faults/", "process/", "secrecy/", "hub/", "exhibit/",
-    "recording/", "table/test_migrate", "web/", "sensing/", "system/", "hardware/", "tournament/",
+    "recording/", "web/", "sensing/", "system/", "hardware/", "tournament/",
 )  # fmt: skip
 """Beginnings of the longest files' paths: they begin first, so that no worker is left alone with one at the end."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -145,35 +144,29 @@ def verify(argv: Sequence[str]) -> int:
 
 
 def _verdict_lines(found: Verdict) -> Iterator[str]:
-    from pi_controller.journal.file import SHORT_HASH_CHARS
+    from pi_controller.journal.file import RECOVER_HINT, SHORT_HASH_CHARS
 
     teams = f": {found.teams.get('A', 'A')} (A) and {found.teams.get('B', 'B')} (B)" if found.teams else ""
     yield f"{found.game} {found.version}{teams}" if found.game else "no game"
-    if found.chained:
+    if found.epoch:
         made = f" from {found.origin}" if found.origin else ""
         yield f"journal {found.epoch}, made by version {found.made_by}{made}"
         yield f"head    {found.head[:SHORT_HASH_CHARS]}"
         yield f"        {found.head}"
-    elif not found.wrong:
-        yield "version 1: it has no hashes; the records are readable, but changes cannot be detected"
     yield f"records {found.records} in {found.batches} events"
-    if found.torn:
-        yield "its last event is incomplete and does not count"
-    if found.whole and found.unwitnessed:
-        yield "complete as far as it can be read. Its log was left by a killed table and its .lock file is"
-        yield "missing, so records lost at the end cannot be detected: compare the head with a printed one"
-    elif found.whole:
+    if found.whole:
         yield "whole"
     else:
         yield f"complete up to event {found.batches} (record {found.records}); then: {found.wrong}"
+        yield RECOVER_HINT
 
 
 def recover_parser() -> Parser:
     """Return the parser of `recover`."""
     parser = Parser(
         "recover",
-        "Write a new journal from the readable parts of a damaged one. The old file is only read.",
-        "0 records were saved, 1 no records were readable",
+        "Write a new journal with the proven records of a damaged one, up to the fault. The old file is only read.",
+        "0 records were saved, 1 no records were proven",
     )
     parser.add_argument("file", metavar="FILE", help="the damaged journal")
     parser.add_argument("-o", metavar="NEW", dest="new", required=True, help="the new journal, a new file")
@@ -181,7 +174,7 @@ def recover_parser() -> Parser:
 
 
 def recover(argv: Sequence[str]) -> int:
-    """Write the new journal; return 0 if it contains records, 1 if none were readable."""
+    """Write the new journal; return 0 if it contains records, 1 if none were proven."""
     args = recover_parser().parse_args(argv)
     from pi_controller.journal import file
     from pi_controller.journal.recover import recover
@@ -198,25 +191,13 @@ def recover(argv: Sequence[str]) -> int:
 
 
 def _recovery_lines(kept: RecoveredJournal, new: Path) -> Iterator[str]:
-    from pi_controller.journal import file
+    from pi_controller.journal.file import SHORT_HASH_CHARS
 
     if not kept.rows:
-        yield f"no record can be saved, {new.name} is not written: {kept.why}"
+        yield f"no record can be saved, {new.name} is not written: {kept.fault}"
         return
     last = kept.rows[-1]
     yield f"kept: {last.seq} records, up to event {last.batch}"
-    if kept.seen > last.seq or kept.why:
-        lost = (
-            f"records {last.seq + 1} to {kept.seen} are visible" if kept.seen > last.seq else "none is visible after it"
-        )
-        yield f"lost: the records after it; {lost}, {kept.readable} of them readable but not connected"
-        if kept.why:
-            yield f"it ends there because {kept.why}"
-    else:
-        yield "no visible record is lost"
-    with closing(file.open_read_only(new)) as db:
-        head = next(file.rows(db, file.SCHEMA_VERSION, last.seq, first=last.seq)).hash
-    if kept.about.origin.endswith("record 1"):
-        yield "the journal's epoch is lost: record 1 cannot be proved, and a new chain begins"
-    yield f"head: {head[: file.SHORT_HASH_CHARS]} of the new journal {new.name}"
-    yield "before you rename it, move the old journal and its -wal, -shm and .lock files away"
+    yield f"lost: the records after it, of {kept.stated}, because {kept.fault}" if kept.fault else "no record is lost"
+    yield f"head: {last.hash[:SHORT_HASH_CHARS]} of the new journal {new.name}"
+    yield "before you rename it, move the old journal and its -journal and .lock files away"

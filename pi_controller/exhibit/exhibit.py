@@ -479,7 +479,7 @@ class Exhibit:
 # Recorded games are files beside the table's journal, named like `exhibit-2026-11-03-191502-1a2b.sqlite`. They are
 # pruned by age and by total size, oldest first; the one being played is never pruned.
 
-SESSION_FILE = re.compile(r"exhibit-\d{4}-\d\d-\d\d-\d{6}-[0-9a-f]{4}\.sqlite(-wal|-shm|\.lock)?")
+SESSION_FILE = re.compile(r"exhibit-\d{4}-\d\d-\d\d-\d{6}-[0-9a-f]{4}\.sqlite(-journal|\.lock)?")
 """Names of the files that may be pruned; all other files in the folder are ignored."""
 TEAMS = {"A": "Visitors A", "B": "Visitors B"}
 AGAINST_THE_MAT = {"A": "Visitor", "B": "The mat"}

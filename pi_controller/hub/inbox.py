@@ -363,15 +363,13 @@ class Journals:
 
 
 def _read_journal(path: Path) -> _JournalFile | None:
-    """Return the journal at `path`; None if it is missing, or of an old version without an epoch."""
+    """Return the journal at `path`; None if it is missing."""
     if not path.is_file():
         return None
     with journal_file.journal_errors(path, "read"), closing(journal_file.open_read_only(path)) as db:
-        about = journal_file.meta(db, journal_file.identity(db).version)
-        if about is None:
-            return None
+        about = journal_file.meta(db)
         (seq,) = db.execute("SELECT coalesce(max(seq), 0) FROM facts").fetchone()
-        first = [row for row in journal_file.rows(db, journal_file.SCHEMA_VERSION, to=_FIRST) if row.batch == 1]
+        first = [row for row in journal_file.rows(db, to=_FIRST) if row.batch == 1]
     facts: list[Fact] = []
     with suppress(JournalError):
         facts += [journal_file.decode(row.body) for row in first]

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from pi_controller.errors import JournalError, describe_error
 from pi_controller.journal import file
-from pi_controller.journal.verify import chain_of
-from pi_controller.system.files import create_private_file
+from pi_controller.journal.file import Meta
+from pi_controller.journal.verify import ChainChecker, check_records
 from pi_controller.table.table import Observer, Table
 
 log = logging.getLogger(__name__)
@@ -39,18 +39,11 @@ def copy_of(journal: Path, folder: Path) -> Path:
     The folder must exist: a missing one is a missing stick.
     """
     try:
-        with closing(file.open_read_only(journal)) as db, closing(sqlite3.connect(":memory:")) as memory:
-            about = file.meta(db, file.identity(db).version)
-            db.backup(memory)
-            data = bytearray(memory.serialize())
-        data[18:20] = b"\x01\x01"  # rollback journal mode: readers leave no log files beside the copy
-        head = _head(bytes(data))
-        copy = _place(folder, journal.stem, about.epoch[:8] if about else "v1", head[0])
-        new = copy.with_name(f".{copy.name}.new")
-        create_private_file(new, journal)
-        new.write_bytes(data)
-        file.sync(new)
-        if _head(new.read_bytes()) != head:
+        with closing(file.open_read_only(journal)) as db:
+            about, follows = _read_chain(db)
+        copy = _place(folder, journal.stem, about.epoch[:8], len(follows.rows))
+        new = file.write_new_journal(copy, about, follows.rows)
+        if _head(new) != (len(follows.rows), follows.head):
             raise BackupError(f"the copy in {folder} differs from the journal", "try another stick")
         file.put_in_place(new, copy)
     except OSError as error:
@@ -72,7 +65,7 @@ def _place(folder: Path, name: str, epoch: str, records: int) -> Path:
     copy, n = folder / f"{name}.sqlite", 1
     while copy.exists():
         try:
-            if _head(copy.read_bytes())[0] <= records:
+            if _head(copy)[0] <= records:
                 break
         except (sqlite3.Error, ValueError):
             break  # a torn copy may be replaced
@@ -81,18 +74,23 @@ def _place(folder: Path, name: str, epoch: str, records: int) -> Path:
     return copy
 
 
-def _head(data: bytes) -> tuple[int, str]:
-    """Return the number of records of the journal in `data` and the hash of the last, after checking the hash chain.
+def _head(copy: Path) -> tuple[int, str]:
+    """Return the number of records of the journal at `copy` and the hash of the last, after checking the hash chain.
 
     Raises `ValueError` or `sqlite3.Error` if the journal is damaged.
     """
-    with closing(sqlite3.connect(":memory:")) as db:
-        db.deserialize(data)
-        (records,) = db.execute("SELECT count(*) FROM facts").fetchone()
-        follows = chain_of(db)
-    if len(follows.rows) != records:
-        raise ValueError(f"it is intact only up to record {len(follows.rows)} of {records}")
-    return records, follows.head
+    with closing(file.open_read_only(copy)) as db:
+        _, follows = _read_chain(db)
+    return len(follows.rows), follows.head
+
+
+def _read_chain(db: sqlite3.Connection) -> tuple[Meta, ChainChecker]:
+    """Return the description and the proven records of the journal `db`. Raises `ValueError` if it is damaged."""
+    about = file.meta(db)
+    follows = ChainChecker(about.epoch, by_rules=False)
+    if fault := check_records(follows, db) or file.count_fault(db):
+        raise ValueError(fault)
+    return about, follows
 
 
 class Backup(Observer[Table]):

@@ -11,14 +11,14 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from pi_controller.errors import JournalError
 from pi_controller.journal import file
-from pi_controller.journal.file import Meta, Row, journal_error, journal_errors
+from pi_controller.journal.file import Meta, Row, journal_errors
 from pi_controller.referee.facts import Fact, GameOpened, LinkSeen, SensorsSeen, SensorsUsed
 from pi_controller.referee.story import Story
 from pi_controller.rules.base import Game
@@ -51,10 +51,10 @@ def write_next_journal(journal: Path, about: Meta, records: Sequence[Row]) -> No
 def rotate_journal(journal: Path, kept: Path) -> None:
     """Archive the game at `journal` as `kept` and give its name to the next game. Raises `JournalError`.
 
-    The caller has closed `journal` and emptied its log.
+    The caller has closed `journal`.
     """
     with journal_errors(journal, "kept under its date"):
-        drop_log(journal)
+        file.drop_rollback_journal(journal)
         os.link(journal, kept)  # unlike a rename it never replaces another file
         kept.chmod(PRIVATE)
         file.sync(kept.absolute().parent)
@@ -78,7 +78,7 @@ def finish_rotation(journal: Path) -> None:
 
 
 def set_aside(journal: Path, t: float, about: Meta, records: Sequence[Row]) -> Path:
-    """Archive the damaged journal and its log under the date of `t`, and put a journal of `records` in its place.
+    """Archive the damaged journal and its -journal file under the date of `t`; put a journal of `records` in its place.
 
     Without `records` there is then no journal, so that a fresh one can be created. Returns the path of the damaged one.
     The caller holds the journal's lock. If it is interrupted, it is repeated, or `finish_replacing` completes it.
@@ -86,7 +86,7 @@ def set_aside(journal: Path, t: float, about: Meta, records: Sequence[Row]) -> P
     """
     with journal_errors(journal, "set aside"):
         aside = archive_path(journal.with_stem(f"{journal.stem}.damaged"), t)
-        for ending in ("-wal", ""):
+        for ending in ("-journal", ""):
             if (old := file.sidecar_path(journal, ending)).exists():
                 file.link_or_copy(old, file.sidecar_path(aside, ending))
         file.sync(journal.absolute().parent)
@@ -94,7 +94,7 @@ def set_aside(journal: Path, t: float, about: Meta, records: Sequence[Row]) -> P
             try:
                 file.write_new_journal(journal, about, records, _REPLACES)
             except (sqlite3.Error, OSError):  # a full disk: it is retried at each start
-                for path in (aside, file.sidecar_path(aside, "-wal"), file.hidden_sidecar_path(journal, _REPLACES)):
+                for path in (aside, file.sidecar_path(aside, "-journal"), file.hidden_sidecar_path(journal, _REPLACES)):
                     path.unlink(missing_ok=True)
                 raise
             finish_replacing(journal)
@@ -112,33 +112,20 @@ def finish_replacing(journal: Path) -> None:
     with journal_errors(journal, "recovered"):
         try:
             with closing(file.open_read_only(new)) as db:
-                whole = file.identity(db).version == file.SCHEMA_VERSION
+                whole = file.identity(db).application == file.APPLICATION_ID
         except sqlite3.Error:
             whole = False
         if not whole:
             file.remove(new)
             return
-        for ending in ("-wal", "-shm"):  # they belong to the damaged file; SQLite would apply them to this one
-            file.sidecar_path(journal, ending).unlink(missing_ok=True)
+        # it belongs to the damaged file; SQLite would apply it to this one
+        file.sidecar_path(journal, "-journal").unlink(missing_ok=True)
         file.put_in_place(new, journal)
-
-
-def drop_log(journal: Path) -> None:
-    """Remove the empty log beside `journal`, so that the next file of this name does not get it.
-
-    Raises `JournalError` if it is not empty, and `OSError`.
-    """
-    log = file.sidecar_path(journal, "-wal")
-    if log.exists() and log.stat().st_size:
-        raise journal_error(journal, "something is left in its log", "start the table again: it is read then")
-    for ending in ("-wal", "-shm"):
-        with suppress(FileNotFoundError):
-            file.sidecar_path(journal, ending).unlink()
 
 
 def _finish(journal: Path) -> None:
     with journal_errors(journal, "followed by another"):
-        drop_log(journal)
+        file.drop_rollback_journal(journal)
         file.put_in_place(file.hidden_sidecar_path(journal, _NEXT), journal)
 
 
@@ -146,7 +133,7 @@ def _kept_by(new: Path) -> Path | None:
     """Return the archive of the game before the one at `new`; None if `new` is incomplete."""
     try:
         with closing(file.open_read_only(new)) as db:
-            first: Fact = file.decode(next(file.rows(db, file.identity(db).version, to=1)).body)
+            first: Fact = file.decode(next(file.rows(db, to=1)).body)
     except (JournalError, sqlite3.Error, OSError, StopIteration):
         return None
     return new.with_name(Path(first.after).name) if isinstance(first, GameOpened) and first.after else None

@@ -17,7 +17,7 @@ import msgspec
 from pi_controller.board.messages import Message
 from pi_controller.errors import JournalError, MatError
 from pi_controller.journal.export import ScoreHistory, build_score_history
-from pi_controller.journal.file import BUFFERED_FACTS, decode
+from pi_controller.journal.file import decode
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.rotation import opening_facts
 from pi_controller.referee import facts as fact_kinds
@@ -153,8 +153,15 @@ RETRY_S = 1.0
 """Interval between retries of a failing journal."""
 SAME_CLOCK_S = 1.0
 """Greatest difference between repeated messages about one round clock: the delay of a message."""
-MAX_LOG_RECORDS = 100
-"""Most records in the journal's log before a checkpoint, for games without hides."""
+BUFFERED_FACTS = (
+    fact_kinds.HandPass,
+    fact_kinds.RoundBegun,
+    fact_kinds.LinkSeen,
+    fact_kinds.Ready,
+    fact_kinds.SensorsSeen,
+    fact_kinds.BeadShown,
+)
+"""Facts of the mat that a power cut may take: after a restart the hide in progress starts over without them."""
 RULES_REFUSED = "puzzled"
 """Question to the judge if the rules refuse the referee's conclusion."""
 RECOVERED, RECORD_LOST, NEW_GAME = "recovered", "record_lost", "new_game"
@@ -225,8 +232,6 @@ class Table:
         self._ask_next: Question | None = None
         self._puzzle = ""
         self._tended = self._retry_at = float("-inf")
-        self._kept = (1, 0)
-        """The hide and the last record at the last checkpoint of the journal."""
         self._keys: dict[tuple[str, str], tuple[CommandIssued, int]] = {}
         self.on_mat_change: Callable[[float], None] = lambda _: None
         """Called with the time after an input: the hiding side, strike reporting or the reveal may have changed."""
@@ -539,9 +544,7 @@ class Table:
         self.game, self.referee, self.mirrored = game, self._make_referee(game), False
 
     def maintain(self, t: float) -> None:
-        """Maintain the journal once a second: check its files, and after each hide write its log into the database
-        file. If it has failed, retry.
-        """
+        """Check the journal's file once a second. If the journal has failed, retry."""
         if self.halted is None:
             self._retry_at = t + RETRY_S  # so that people see that it stopped, even for a moment
         elif t >= self._retry_at:
@@ -551,10 +554,7 @@ class Table:
             return
         self._tended = t
         try:
-            self.journal.check_files()
-            if self.story.hide.number != self._kept[0] or self.journal.seq - self._kept[1] > MAX_LOG_RECORDS:
-                kept = self.story.hide.number, self.journal.seq
-                self._kept = kept if self.journal.checkpoint() else self._kept
+            self.journal.check_file()
         except JournalError as error:
             self._halt(error)
             self.on_mat_change(t)

@@ -87,8 +87,7 @@ def read_event_log(
         try:
             (end,) = db.execute("SELECT coalesce(max(seq), 0) FROM facts").fetchone()
             end = end if to is None else min(end, to)
-            version = file.identity(db).version
-            rows = list(file.rows(db, version, end, max(1, end - _LOOKED_AT + 1)))
+            rows = list(file.rows(db, end, max(1, end - _LOOKED_AT + 1)))
         finally:
             db.close()
     try:

@@ -7,9 +7,8 @@ Checked all the while: no stage lasts longer than it may, every session ends and
 process takes of memory is flat after the first hours. Status 1 where it is not so.
 
 With `--record` games are kept, and `--cuts` cuts the power at moments by chance: the process is gone, what lies on the
-disk is what was written until then, and for each other cut the last write is torn (the journal's log in its last
-frame). It starts anew, must stand at the beginning at once, and each journal must verify. With `--resets` a mat's board
-starts over.
+disk is what was written until then. It starts anew, must stand at the beginning at once, and each journal must verify.
+With `--resets` a mat's board starts over.
 """
 
 import argparse
@@ -33,8 +32,6 @@ from pi_controller.sensing.events import Link
 from pi_controller.simulation.visitors import KINDS, Visitors
 
 STEP_S = 0.2
-WAL_FRAME = 24 + 4096
-"""Bytes of a frame of the journal's log; the last one of a commit says that it is whole."""
 
 
 def rss_kb():
@@ -55,8 +52,7 @@ class Cuts:
         self._back_at = None
         self.scared = False
         """Whether the visitors went away when the screen went dark at the last cut; others try again."""
-        self.wrong, self.in_play, self.torn, self.reset_in_play = [], 0, 0, 0
-        self.alarms = set()
+        self.wrong, self.in_play, self.reset_in_play = [], 0, 0
 
     def step(self, rig):
         """Do what is due at the rig's time."""
@@ -73,8 +69,8 @@ class Cuts:
             rig.exhibit.handle_mat_event(rig.t, Link(rig.t, up=True))
 
     def _cut(self, rig):
-        torn, self.scared = len(self._cuts) % 2 == 1, self._rng.random() < 0.5
-        journal = rig.games.kill(self._tear if torn else lambda _, content: content)
+        self.scared = self._rng.random() < 0.5
+        journal = rig.games.kill()
         rig.t += self._rng.uniform(10.0, 120.0)
         rig.start()
         if rig.settings.exhibit.mat == "sensors":
@@ -85,19 +81,7 @@ class Cuts:
         if journal is None:
             return
         self.in_play += 1
-        found = judged(journal)
-        if torn and any("is seen" in one for one in found):
-            self.alarms.add(journal)  # a transaction of two pages, torn between them, looks like a lost event
-        else:
-            self.wrong += found
-        self.torn += torn
-
-    def _tear(self, path, content):
-        if path.name.endswith(".sqlite.lock"):
-            return b""  # the last record was not acknowledged yet; this file lags behind, or is lost
-        if path.suffix != ".sqlite-wal":
-            return content
-        return content[: len(content) - self._rng.randrange(min(WAL_FRAME, len(content)) + 1)]
+        self.wrong += judged(journal)
 
 
 def judged(journal):
@@ -148,7 +132,7 @@ def run(hours, seed=1, mat="screen", folder=None, say=lambda *_: None, cuts=0, r
         wrong.append(f"left alone it stands in {rig.stage}")
     journals = sorted(folder.glob("exhibit-*.sqlite")) if folder is not None else []
     for journal in journals:
-        wrong += judged(journal) if journal not in breaks.alarms else []
+        wrong += judged(journal)
     counted = sum(day["sessions"] for day in Usage(usage_path(rig.settings)).days.values())
     if folder is not None and counted != len(rig.sessions):
         wrong.append(f"{counted} sessions were counted of {len(rig.sessions)}")
@@ -161,11 +145,10 @@ def run(hours, seed=1, mat="screen", folder=None, say=lambda *_: None, cuts=0, r
         "came": visitors.came,
         "longest_s": round(longest, 1),
         "memory_kb": memory,
-        "cuts": f"{cuts}, {breaks.in_play} in a game, {breaks.torn} of them with a torn write",
+        "cuts": f"{cuts}, {breaks.in_play} in a game",
         "resets": f"{resets}, {breaks.reset_in_play} in a game",
         "journals": len(journals),
         "in_play": breaks.in_play,
-        "alarms": len(breaks.alarms),
     }
 
 

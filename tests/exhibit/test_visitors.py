@@ -33,6 +33,5 @@ def test_every_kind_comes():
 def test_power_cuts_and_board_resets_leave_journals_whole(tmp_path):
     report = run(2.0, seed=4, mat="sensors", folder=tmp_path, cuts=30, resets=10)
     assert report["wrong"] == []
-    assert report["alarms"] <= 1, "verify errs to the safe side, and rarely"
     assert report["in_play"] > 3, "cuts that meet no game show nothing"
     assert report["journals"] == report["sessions"] + report["in_play"]

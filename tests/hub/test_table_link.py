@@ -22,7 +22,7 @@ def table(hall):
 def stored(path):
     """Return the records of a journal."""
     with closing(file.open_read_only(path)) as db:
-        return list(file.rows(db, file.SCHEMA_VERSION))
+        return list(file.rows(db))
 
 
 def touch(table, *pads):

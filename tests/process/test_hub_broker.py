@@ -49,7 +49,7 @@ def test_game_arrives_after_the_broker_was_killed(tmp_path, broker):
         broker.start()
         await_records()
         with closing(file.open_read_only(table.path)) as db:
-            assert list(inbox.rows("t01", table.epoch)) == list(file.rows(db, file.SCHEMA_VERSION))
+            assert list(inbox.rows("t01", table.epoch)) == list(file.rows(db))
 
 
 async def received(one, last):

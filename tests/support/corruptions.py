@@ -1,15 +1,13 @@
-"""A killed table's journal is damaged in the file or in the log, and the table started again: what follows, in a table.
+"""A table's journal is damaged, and the table started again: what follows, in a table.
 
 python tests/support/corruptions.py [--cases 300] [--seed 1]
 
-Of every damage one of these follows: no record is lost; the table does not start, says why, and has changed nothing; it
-starts with fewer records and says so, and what there was is kept aside; or it is *silent*, which is a fault. Half of
-the copies come without the lock's file, which knows how many records were acknowledged: so looks a copy, or a journal
-whose power was cut. Of those one kind cannot be seen by anybody who did not see the head: a log that ends sooner.
+Of every damage one of these follows: no record is lost; the table does not start, says why, and has lost nothing; or it
+is *silent*, which is a fault. The table was closed, or killed in the middle of a transaction: then the damage is in
+the file or in the -journal file beside it.
 """
 
 import argparse
-import logging
 import random
 import shutil
 from collections import Counter
@@ -20,6 +18,7 @@ from tempfile import TemporaryDirectory
 from random_play import legal_action
 
 from pi_controller.errors import MatError
+from pi_controller.journal.file import Row, chain_rows, insert
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.recover import recover
 from pi_controller.journal.verify import verify_journal
@@ -37,21 +36,34 @@ def sit(journal, t):
     return Table(journal, DAKOTA, {"A": "Red", "B": "Blue"}, referee_for(DAKOTA, None, bytes), t)
 
 
-def killed_table(folder, actions=(80, 40)):
-    """Leave in `folder` the files of a table that was killed, with some records in the file and some in the log.
+def leave_unfinished(journal, to):
+    """Leave at `to` the files of a table that was killed in the middle of a transaction of `journal`.
+
+    A small cache makes SQLite write pages of the transaction before its end.
+    """
+    (seq, head), db = journal.head, journal.database()
+    ready = (Row(n, journal.batch + 1, 9.0, "ready", '{"kind":"ready","t":9.0}') for n in range(seq + 1, seq + 100))
+    db.execute("PRAGMA cache_size = 2")
+    db.execute("BEGIN IMMEDIATE")
+    insert(db, chain_rows(head, ready))
+    for ending in ("", "-journal"):
+        shutil.copy(f"{journal.path}{ending}", f"{to}{ending}")
+    db.execute("ROLLBACK")
+
+
+def play_journal(folder, actions=120):
+    """Play at a table with the journal `game.sqlite` in `folder`; leave as `game-killed.sqlite` what a kill leaves.
 
     Returns how many records were acknowledged.
     """
     folder.mkdir()
+    path = folder / "game.sqlite"
     chance = random.Random(0)
-    with Journal(folder / "live.sqlite", token=chance.randbytes) as journal:
+    with Journal(path, token=chance.randbytes) as journal:
         table = sit(journal, 1000.0)
-        for n in range(sum(actions)):
-            if n == actions[0]:
-                assert journal.checkpoint()
+        for n in range(actions):
             table.judge(JudgeAction(1000.0 + n, legal_action(chance, DAKOTA, table.story.state)))
-        for ending in ("", "-wal", ".lock"):
-            shutil.copy(folder / f"live.sqlite{ending}", folder / f"game.sqlite{ending}")
+        leave_unfinished(journal, path.with_stem("game-killed"))
         return journal.seq
 
 
@@ -84,61 +96,52 @@ def hurt(path, kind, chance):
 def saved(path):
     """Return how many records `recover` gets back."""
     with suppress(MatError):
-        return len(recover(path, bytes).rows)
+        return len(recover(path).rows)
     return 0
 
 
 def start(path):
     """Start a table on the journal at `path`; return how many records it had, or None, and what it said."""
-    said = []
-    handler = logging.Handler()
-    handler.emit = lambda record: said.append(record.getMessage())
-    logging.getLogger("pi_controller.journal").addHandler(handler)
     try:
         with Journal(path) as journal:
             had = journal.seq
             sit(journal, 5000.0)
-        return had, " ".join(said)
     except MatError as error:
         return None, f"{error.message}; {error.hint}"
-    finally:
-        logging.getLogger("pi_controller.journal").removeHandler(handler)
+    return had, ""
 
 
-def one_case(whole, folder, target, kind, witness, chance):
-    """Damage a copy of the files in `whole`; return how many records start and recover bring back, and what was said.
+def one_case(whole, folder, target, kind, chance):
+    """Damage a copy of the journal at `whole`, or of what its killed table left; return what followed.
 
-    The outcome is "nothing lost", "refused", "said", "not to be seen" or "SILENT".
+    `target` is "closed", "killed" or "killed-journal". Returns the outcome ("nothing lost", "refused" or in capitals),
+    how many records a start and `recover` bring back, how many were acknowledged, and what was said.
     """
-    shutil.copytree(whole, folder)
+    folder.mkdir()
     path = folder / "game.sqlite"
-    if not witness:
-        (folder / "game.sqlite.lock").unlink()
-    hurt(folder / f"game.sqlite{target}", kind, chance)
-    with Journal(whole / "live.sqlite", read_only=True) as journal:
-        acknowledged = journal.seq
-    before = {one.name: one.read_bytes() for one in folder.glob("game.sqlite*") if not one.name.endswith("-shm")}
-    could = saved(path)
-    try:
+    with Journal(whole, read_only=True) as journal:
+        rows = list(journal.rows())
+    shutil.copy(whole, path)
+    if target != "closed":
+        for ending in ("", "-journal"):
+            shutil.copy(f"{whole.with_stem('game-killed')}{ending}", f"{path}{ending}")
+    hurt(folder / ("game.sqlite-journal" if target == "killed-journal" else "game.sqlite"), kind, chance)
+    before = {one.name: one.read_bytes() for one in folder.iterdir()}
+    back, found = saved(path), None
+    with suppress(MatError):
         found = verify_journal(path)
-        noticed = not found.whole or found.torn
-    except MatError:
-        noticed = True
     had, said = start(path)
     if had is None:
-        after = {name: (folder / name).read_bytes() for name in before if (folder / name).exists()}
-        unchanged = all(after.get(name) == data for name, data in before.items() if not name.endswith(".lock"))
-        outcome = "refused" if unchanged or saved(path) >= could else "REFUSED AND CHANGED"
-    elif had >= acknowledged:
-        outcome = "nothing lost"
-    elif said and noticed:
-        kept = [saved(one) for one in folder.glob("game.damaged-*.sqlite")]
-        outcome = "said" if max(kept, default=0) >= could else "SAID, NOT KEPT"
-    elif target == "-wal" and kind in ("cut", "gone") and not witness:
-        outcome = "not to be seen"
+        unchanged = all((folder / name).read_bytes() == data for name, data in before.items())
+        outcome = "refused" if unchanged or saved(path) >= back else "REFUSED AND CHANGED"
     else:
-        outcome = "SILENT"
-    return outcome, had, could, acknowledged, said
+        with Journal(path, read_only=True) as journal:
+            same = list(journal.rows())[: len(rows)] == rows
+        outcome = "nothing lost" if same and found and found.whole else "SILENT"
+    return outcome, had, back, len(rows), said
+
+
+TARGETS = ("closed", "killed", "killed-journal")
 
 
 def run(cases, seed, show=lambda _: None):
@@ -146,19 +149,19 @@ def run(cases, seed, show=lambda _: None):
     chance = random.Random(seed)
     outcomes, back = {}, {}
     with TemporaryDirectory() as home:
-        whole = Path(home, "whole")
-        killed_table(whole)
+        whole = Path(home, "whole", "game.sqlite")
+        play_journal(whole.parent)
         for n in range(cases):
-            target, kind = ("-wal", "")[n % 2], KINDS[n // 2 % len(KINDS)]
-            if (target, kind) == ("", "gone"):
+            target, kind = TARGETS[n % 3], KINDS[n // 3 % len(KINDS)]
+            if target != "killed-journal" and kind == "gone":
                 kind = "bit"
             folder = Path(home, str(n))
-            outcome, had, could, acknowledged, said = one_case(whole, folder, target, kind, n // 4 % 2, chance)
+            outcome, had, could, acknowledged, said = one_case(whole, folder, target, kind, chance)
             shutil.rmtree(folder)
             outcomes.setdefault((target, kind), Counter())[outcome] += 1
             if outcome != "nothing lost":
                 back.setdefault((target, kind), []).append(could / acknowledged)
-            show(f"{n} {target or 'file'} {kind}: {outcome} {had} {could} of {acknowledged}: {said}")
+            show(f"{n} {target} {kind}: {outcome} {had} {could} of {acknowledged}: {said}")
     return outcomes, back
 
 
@@ -170,7 +173,7 @@ def main():
     args = parser.parse_args()
     outcomes, back = run(args.cases, args.seed, print if args.each else lambda _: None)
     names = sorted({name for counts in outcomes.values() for name in counts})
-    print(f"{'where':5} {'what':17}" + "".join(f"{name:>15}" for name in names) + "   recover then gets back")
+    print(f"{'where':14} {'what':17}" + "".join(f"{name:>15}" for name in names) + "   recover then gets back")
     total = Counter()
     for (target, kind), counts in sorted(outcomes.items()):
         shares = sorted(back.get((target, kind), []))
@@ -179,10 +182,9 @@ def main():
             if shares
             else ""
         )
-        where = "log" if target else "file"
-        print(f"{where:5} {kind:17}" + "".join(f"{counts[name]:15}" for name in names) + f"   {saved_part}")
+        print(f"{target:14} {kind:17}" + "".join(f"{counts[name]:15}" for name in names) + f"   {saved_part}")
         total += counts
-    print(f"{sum(total.values()):5} {'cases':17}" + "".join(f"{total[name]:15}" for name in names))
+    print(f"{sum(total.values()):14} {'cases':17}" + "".join(f"{total[name]:15}" for name in names))
     return 0 if not [name for name in total if name.isupper()] else 1
 
 

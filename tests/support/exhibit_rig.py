@@ -35,11 +35,8 @@ class CutGames(SessionGames):
         self.begun = super().begin(t, against)
         return self.begun
 
-    def kill(self, torn: Callable[[Path, bytes], bytes]) -> Path | None:
-        """Let go of the game in play, its files as they are now; return its journal, None where none was in play.
-
-        `torn` is given each file and returns what of it was on the disk.
-        """
+    def kill(self) -> Path | None:
+        """Let go of the game in play, its files as they are now; return its journal, None where none was in play."""
         begun, self.begun = self.begun, None
         journal = begun.table.journal.path if begun is not None else None
         if begun is None or journal is None or journal != self._in_play:
@@ -49,7 +46,7 @@ class CutGames(SessionGames):
         for path in self.folder.glob(f"{journal.stem}.*"):
             path.unlink()
         for path, content in found.items():
-            path.write_bytes(torn(path, content))
+            path.write_bytes(content)
         return journal
 
 

@@ -147,7 +147,7 @@ def kinds(path: Path) -> str:
     for end, kind in (
         (".hits", "hits"), (".hits-wal", "hits"), (".hits-shm", "hits"), (".sensors", "recording"),
         (".sensors-journal", "recording"),
-        ("j.sqlite", "journal"), ("j.sqlite-wal", "journal"), ("j.sqlite-shm", "journal"), ("j.sqlite.lock", "journal"),
+        ("j.sqlite", "journal"), ("j.sqlite-journal", "journal"), ("j.sqlite.lock", "journal"),
         (".sqlite.hub", "hub"), (".sqlite", "copy"),
     ):  # fmt: skip
         if path.name.endswith(end):

@@ -14,6 +14,8 @@ from pi_controller.sensing.events import BeadsAtRest
 from pi_controller.table.table import Table
 
 HASH = "0" * 64
+SQLITE_CHANGES = slice(24, 28)
+"""Bytes of an SQLite file that count its transactions."""
 JudgeCall = JudgeAction | JudgeAnswer | JudgeUndo | JudgeHideAgain | JudgeSensors
 
 

@@ -1,7 +1,6 @@
 import random
-import sqlite3
 import subprocess
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import partial
 
 import pytest
@@ -42,20 +41,6 @@ def fill():
     return run
 
 
-OLD_SCHEMA = """
-CREATE TABLE facts(
-  seq INTEGER PRIMARY KEY, batch INTEGER NOT NULL, t REAL NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL
-);
-CREATE TRIGGER facts_stay BEFORE UPDATE ON facts BEGIN SELECT RAISE(ABORT, 'the journal is append only'); END;
-CREATE TRIGGER facts_remain BEFORE DELETE ON facts BEGIN SELECT RAISE(ABORT, 'the journal is append only'); END;
-CREATE TRIGGER facts_follow BEFORE INSERT ON facts
-WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM facts)
-  OR NEW.batch < (SELECT coalesce(max(batch), 1) FROM facts)
-BEGIN SELECT RAISE(ABORT, 'the journal is append only'); END;
-PRAGMA application_id = 0x4D4D4154; PRAGMA user_version = 1;
-"""
-
-
 @pytest.fixture(scope="session")
 def play_on():
     """Play a game of dakota in the journal, by the judge's word: some legal actions, now and then one taken back."""
@@ -77,20 +62,3 @@ def play_on():
         return table
 
     return play
-
-
-@pytest.fixture(scope="session")
-def as_version_1():
-    """Write the records of the journal at `path` as version 1 of the program would have, to `old`."""
-
-    def write(path, old):
-        with closing(sqlite3.connect(path)) as db:
-            rows = db.execute("SELECT seq, batch, t, kind, body FROM facts").fetchall()
-        with closing(sqlite3.connect(old)) as db:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.executescript(OLD_SCHEMA)
-            with db:
-                db.executemany("INSERT INTO facts VALUES (?, ?, ?, ?, ?)", rows)
-        return rows
-
-    return write

@@ -73,7 +73,7 @@ def test_no_two_journals_share_a_chain(tmp_path):
         "UPDATE facts SET batch = 2 WHERE seq = 3",
         "UPDATE facts SET hash = (SELECT hash FROM facts WHERE seq = 2) WHERE seq = 3",
         "DELETE FROM facts WHERE seq = 3",
-        "DELETE FROM facts WHERE seq = 3; UPDATE facts SET seq = seq - 1 WHERE seq > 3",
+        "DELETE FROM facts WHERE seq = 3; UPDATE facts SET seq = seq - 1 WHERE seq > 3; PRAGMA user_version = 5",
         "UPDATE meta SET value = '00112233445566778899aabbccddeeff' WHERE key = 'epoch'",
     ],
 )
@@ -88,10 +88,22 @@ def test_changed_record_is_detected(tmp_path, change):
             db.execute(f"DROP TRIGGER {trigger}")
         db.executescript(change)
         assert db.total_changes
-    path.with_name("game.sqlite.lock").unlink()  # it knows how many records were acknowledged
     with Journal(path) as journal, pytest.raises(JournalError, match=r"hash does not match|is missing") as error:
         list(journal.read())
     assert "recover" in error.value.hint
+
+
+def test_removed_last_record_is_detected(tmp_path):
+    path = tmp_path / "game.sqlite"
+    with Journal(path) as journal:
+        journal.append([OPENED])
+        journal.append([CommitmentWithdrawn(1.0, "one")])
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DROP TRIGGER facts_remain")
+        db.execute("DELETE FROM facts WHERE seq = 2")
+    for read_only in (False, True):
+        with pytest.raises(JournalError, match="states 2 records and its last record is 1"):
+            Journal(path, read_only=read_only)
 
 
 def test_journal_without_epoch_is_refused(tmp_path):

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from corruptions import KINDS, hurt, killed_table
+from corruptions import KINDS, TARGETS, hurt, play_journal
 
 from pi_controller.config import Settings
 from pi_controller.errors import DamagedJournalError, JournalError
@@ -28,16 +28,14 @@ T = 1_700_000_000.0
 
 
 @pytest.fixture(scope="module")
-def killed(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("killed") / "whole"
-    return folder, killed_table(folder)
+def played(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("played") / "whole"
+    return folder, play_journal(folder)
 
 
 @pytest.fixture
-def path(killed, tmp_path):
-    for ending in ("", "-wal", ".lock"):
-        shutil.copy(killed[0] / f"game.sqlite{ending}", tmp_path / f"game.sqlite{ending}")
-    return tmp_path / "game.sqlite"
+def path(played, tmp_path):
+    return Path(shutil.copy(played[0] / "game.sqlite", tmp_path / "game.sqlite"))
 
 
 def settings(path, **more):
@@ -54,17 +52,16 @@ def asked(table):
     return table.story.question.about if table.story.question else ""
 
 
-def cut_log(path, frames=20):
-    with path.with_name("game.sqlite-wal").open("r+b") as log:
-        log.truncate(32 + frames * (24 + 4096))
+def cut(path):
+    os.truncate(path, path.stat().st_size * 2 // 3)
 
 
-def test_damaged_journal_is_archived_and_proven_records_continue(path, killed):
+def test_damaged_journal_is_archived_and_proven_records_continue(path, played):
+    cut(path)
     before = path.read_bytes()
-    cut_log(path)
     proven = recover(path).rows
     table = start(path)
-    assert 0 < len(proven) < killed[1]
+    assert 0 < len(proven) < played[1]
     (aside,) = path.parent.glob("game.damaged-20??-*.sqlite")
     assert aside.read_bytes() == before
     assert recover(aside).rows == proven
@@ -78,7 +75,7 @@ def test_damaged_journal_is_archived_and_proven_records_continue(path, killed):
 
 
 def test_judge_plays_on_with_the_recovered_game(path):
-    cut_log(path)
+    cut(path)
     table = open_table(settings(path), T)
     with table.journal:
         state = table.story.state
@@ -89,7 +86,7 @@ def test_judge_plays_on_with_the_recovered_game(path):
 
 
 def test_judge_starts_new_game_after_recovery(path):
-    cut_log(path)
+    cut(path)
     table = open_table(settings(path), T)
     with table.journal:
         records = table.journal.seq
@@ -103,22 +100,14 @@ def test_judge_starts_new_game_after_recovery(path):
 
 def test_journal_without_records_starts_new_game(path):
     path.write_bytes(b"\0" * 8192)
-    path.with_name("game.sqlite-wal").unlink()
     table = start(path)
     assert asked(table) == RECORD_LOST
     assert table.story.phase == "toss"
     assert len(list(path.parent.glob("game.damaged-20??-*.sqlite"))) == 1
 
 
-def test_log_without_its_journal_is_recovered(path):
-    path.unlink()
-    table = start(path)
-    assert table.recovery
-    assert list(path.parent.glob("game.damaged-20??-*.sqlite-wal"))
-
-
 def test_strict_setting_leaves_a_damaged_journal_alone(path):
-    cut_log(path)
+    cut(path)
     before = path.read_bytes()
     with pytest.raises(DamagedJournalError):
         start(path, damaged="stop")
@@ -126,30 +115,41 @@ def test_strict_setting_leaves_a_damaged_journal_alone(path):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_any_damage_starts_with_all_provable_records(killed, tmp_path, seed):
+def test_any_damage_starts_with_all_provable_records(played, tmp_path, seed):
     chance = random.Random(seed)
-    for n, kind in enumerate(KINDS):
-        for target in ("", "-wal"):
-            folder = tmp_path / f"{n}{target}"
-            shutil.copytree(killed[0], folder)
-            path = folder / "game.sqlite"
-            hurt(folder / f"game.sqlite{target}", kind, chance)
-            could = 0
-            with suppress(JournalError):
-                could = len(recover(path).rows)
-            table = start(path)
-            with Journal(path, read_only=True) as journal:
-                assert journal.seq >= could, (kind, target)
-            if table.recovery:
-                kept = [one for one in folder.glob("game.damaged-20??-*") if one.suffix in (".sqlite", ".sqlite-wal")]
-                assert kept, (kind, target)
+    for n, (kind, target) in enumerate((kind, target) for kind in KINDS for target in TARGETS):
+        folder = tmp_path / str(n)
+        folder.mkdir()
+        path = folder / "game.sqlite"
+        for ending in ("", "-journal")[: 1 + (target != "closed")]:
+            shutil.copy(played[0] / f"game{'' if target == 'closed' else '-killed'}.sqlite{ending}", f"{path}{ending}")
+        if kind != "gone" or target == "killed-journal":
+            hurt(Path(f"{path}-journal") if target == "killed-journal" else path, kind, chance)
+        could = 0
+        with suppress(JournalError):
+            could = len(recover(path).rows)
+        table = start(path)
+        with Journal(path, read_only=True) as journal:
+            assert journal.seq >= could, (kind, target)
+        if table.recovery:
+            assert [one for one in folder.glob("game.damaged-20??-*") if one.suffix == ".sqlite"], (kind, target)
+
+
+def test_damaged_rollback_is_archived_with_its_journal(played, path):
+    for ending in ("", "-journal"):
+        shutil.copy(played[0] / f"game-killed.sqlite{ending}", f"{path}{ending}")
+    Path(f"{path}-journal").write_bytes(b"\xd9" + Path(f"{path}-journal").read_bytes()[1:600])
+    before = {ending: Path(f"{path}{ending}").read_bytes() for ending in ("", "-journal")}
+    assert f"{played[1]} records were recovered" in start(path).recovery
+    (aside,) = path.parent.glob("game.damaged-20??-*.sqlite")
+    assert {ending: Path(f"{aside}{ending}").read_bytes() for ending in before} == before
 
 
 def test_power_cut_during_replacement_loses_no_record(path, monkeypatch):
     class PowerCutError(BaseException):
         pass
 
-    cut_log(path)
+    cut(path)
     proven = recover(path).rows
     steps = 0
 
@@ -204,17 +204,16 @@ def test_full_disk_error_hints_at_disk_space(small_disk, fill, begun):
 
 
 def test_damaged_journal_on_full_disk_is_untouched(path, small_disk, fill):
-    cut_log(path)
-    for one in path.parent.glob("game.sqlite*"):
-        shutil.copy(one, small_disk)
+    cut(path)
+    shutil.copy(path, small_disk)
     path = small_disk / "game.sqlite"
     fill(small_disk / "photos")
-    before = {one: one.read_bytes() for one in (path, path.with_name("game.sqlite-wal"))}
+    before = path.read_bytes()
     for _ in range(3):
         with pytest.raises(JournalError) as caught:
             start(path)
         assert "free some disk space" in caught.value.hint
-    assert {one: one.read_bytes() for one in before} == before
+    assert path.read_bytes() == before
     assert not list(small_disk.glob("game.damaged-20??-*"))
     (small_disk / "photos").unlink()
     assert "records were recovered" in start(path).recovery

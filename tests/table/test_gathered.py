@@ -1,12 +1,8 @@
 """What promises nothing is written together with the next event: what a power cut may take, and what it may not."""
 
 import random
-import shutil
-
-import pytest
 
 from pi_controller.errors import JournalError
-from pi_controller.journal import file
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.verify import verify_journal
 from pi_controller.referee.base import referee_for
@@ -14,11 +10,10 @@ from pi_controller.referee.facts import HandPass
 from pi_controller.referee.history import fold
 from pi_controller.rules.registry import game
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
-from pi_controller.table.table import Table, commitment_context
+from pi_controller.table.table import BUFFERED_FACTS, Table, commitment_context
 
 DAKOTA = game("dakota", {"points": 50})
 GATHER_S = 3.0
-FRAME = 24 + 4096
 
 
 def sit(journal, gather_s=GATHER_S):
@@ -67,7 +62,7 @@ def test_promised_facts_are_on_disk_before_release(tmp_path):
             kept = on_disk(path)
             waited += len(kept) < len(told) + 1
             lacking = told[len(kept) - 1 :]
-            assert all(isinstance(fact, file.BUFFERED_FACTS) for fact in lacking)
+            assert all(isinstance(fact, BUFFERED_FACTS) for fact in lacking)
             assert all(fact.t > table.story.clocks.last_t - GATHER_S - 1 for fact in lacking)
     assert waited > 20
     assert on_disk(path)[1:] == told, "closing writes the rest"
@@ -100,43 +95,6 @@ def test_gathering_changes_no_record(tmp_path):
     assert stories[0] == stories[1]
 
 
-@pytest.mark.parametrize("hole", [False, True], ids=["cut", "hole"])
-@pytest.mark.parametrize("witness", [True, False], ids=["with lock", "without lock"])
-def test_power_cut_loses_no_promised_fact(tmp_path, witness, hole):
-    """The log is cut at every frame of the transaction that was being written, and in the middle; or lacks a frame."""
-    path, copy = tmp_path / "j.sqlite", tmp_path / "copy" / "j.sqlite"
-    copy.parent.mkdir()
-    cuts = alarms = 0
-    with Journal(path) as journal:
-        table = sit(journal)
-        log = path.with_name("j.sqlite-wal")
-        before, acknowledged = log.stat().st_size, journal.seq
-        for _, _ in play(table, 3):
-            if (size := log.stat().st_size) == before:
-                continue
-            seq = journal.seq
-            for cut in range(before, size, FRAME // 2):
-                for ending in ("", "-wal", ".lock")[: 2 + witness]:
-                    shutil.copy(path.with_name(f"j.sqlite{ending}"), copy.with_name(f"j.sqlite{ending}"))
-                if witness:  # the acknowledgement is written after the flush
-                    with copy.with_name("j.sqlite.lock").open("r+b") as lock:
-                        file.acknowledge(lock.fileno(), journal.meta, acknowledged)
-                with copy.with_name("j.sqlite-wal").open("r+b") as torn:
-                    if hole:
-                        torn.seek(cut)
-                        torn.write(bytes(min(FRAME // 2, size - cut)))
-                    else:
-                        torn.truncate(cut)
-                found = verify_journal(copy)
-                assert found.whole or hole, (found.wrong, cut)
-                alarms += not found.whole
-                assert acknowledged <= found.records <= seq
-                cuts += 1
-            before, acknowledged = size, seq
-    assert cuts > 20
-    assert alarms <= 2, "a hole in a transaction of two pages may look like a lost event, which errs to the safe side"
-
-
 def test_failed_flush_halts_play_until_retry(tmp_path, monkeypatch):
     with Journal(tmp_path / "j.sqlite") as journal:
         table = sit(journal)
@@ -155,8 +113,3 @@ def test_failed_flush_halts_play_until_retry(tmp_path, monkeypatch):
 
 def refuse(*_):
     raise JournalError("the disk fails")
-
-
-def test_log_knows_the_kinds_that_a_table_gathers():
-    kinds = sorted(fact.__struct_config__.tag for fact in file.BUFFERED_FACTS)
-    assert kinds == ["hand_pass", "link", "ready", "round", "sensors", "shown"]

@@ -44,7 +44,7 @@ def hide(table, pad, t=3.0):
 
 
 def break_disk(journal):
-    """No page more; WAL still has room for what is in a page already, so ask for more than that."""
+    """No page more; the last page may still have room, so ask for more than that."""
     db = journal.database()
     db.execute(f"PRAGMA max_page_count = {db.execute('PRAGMA page_count').fetchone()[0]}")
 

@@ -156,7 +156,7 @@ def journals(folder, names):
     for name in names:
         for path in folder.glob(f"{name}*.sqlite"):
             with closing(file.open_read_only(path)) as db:
-                found[name, file.meta(db, 2).epoch] = list(file.rows(db, 2))
+                found[name, file.meta(db).epoch] = list(file.rows(db))
     return found
 
 

@@ -7,8 +7,7 @@ moments when an event was acknowledged: its number was written to standard outpu
 together as the disk could then hold them. What was synced is there; of what was not, all is lost, or any part of it is,
 down to the single sector; names that were not synced may be the old ones. Then a table opens the journal.
 
-Three processes in turn: the daemon itself on a simulated mat, a table that writes as fast as it can, and one that opens
-a journal of version 1.
+Two processes in turn: the daemon itself on a simulated mat, and a table that writes as fast as it can.
 """
 
 import argparse
@@ -17,12 +16,10 @@ import os
 import random
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -66,7 +63,7 @@ from pi_controller.errors import JournalError
 from pi_controller.referee.facts import GameOpened, LinkSeen
 from pi_controller.journal.journal import Journal
 with Journal(sys.argv[1]) as journal:
-    journal.database().executescript("PRAGMA wal_autocheckpoint = 40;" + sys.argv[3])  # as often as in a long game
+    journal.database().executescript(sys.argv[3])
     if not journal.seq:
         journal.append([GameOpened(0.0, "dakota", "1", "", {}, {"A": "Red", "B": "Blue"})])
     for n in range(int(sys.argv[2])):
@@ -119,8 +116,8 @@ def contents(folder):
 
 
 def _kept(name):
-    """Whether a file is the journal's and outlives a process; `-shm` is made anew."""
-    return name.lstrip(".").startswith("j.") and not name.endswith(("-shm", ".lock"))
+    """Whether a file is the journal's and outlives a process."""
+    return name.lstrip(".").startswith("j.") and not name.endswith(".lock")
 
 
 def read(log, folder, before):
@@ -243,37 +240,11 @@ def traced_writer(folder, seed, also="", faults=()):
     return _traced(folder, [sys.executable, "-c", WRITER, str(folder / NAME), str(60 + seed % 40), also], faults)
 
 
-def traced_migration(folder, seed):
-    """Trace one that opens a journal of version 1 and goes on with it."""
-    _old_journal(folder / NAME, 20 + seed % 30)
-    return _traced(folder, [sys.executable, "-c", WRITER, str(folder / NAME), "3", ""])
-
-
 def _traced(folder, command, faults=()):
     before = contents(folder)
     with tempfile.TemporaryDirectory() as logs:
         subprocess.run(under_strace(f"{logs}/log", command, faults), check=True, stdout=subprocess.DEVNULL)
         return read(f"{logs}/log", folder, before)
-
-
-def _old_journal(path, events):
-    """Write a journal of version 1, as it was."""
-    with tempfile.TemporaryDirectory() as made:
-        subprocess.run(
-            [sys.executable, "-c", WRITER, f"{made}/j", str(events), ""], check=True, stdout=subprocess.DEVNULL
-        )
-        with closing(sqlite3.connect(f"{made}/j")) as db:
-            rows = db.execute("SELECT seq, batch, t, kind, body FROM facts").fetchall()
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute(
-            "CREATE TABLE facts(seq INTEGER PRIMARY KEY, batch INTEGER NOT NULL, t REAL NOT NULL, kind TEXT NOT NULL,"
-            " body TEXT NOT NULL)"
-        )
-        db.executemany("INSERT INTO facts VALUES (?, ?, ?, ?, ?)", rows)
-        db.execute("PRAGMA application_id = 0x4D4D4154")
-        db.execute("PRAGMA user_version = 1")
-        db.commit()
 
 
 class Traced(TableProcess):
@@ -340,7 +311,7 @@ def cuts(traced, n, seed, count=None):
     return outcome, len(whole)
 
 
-RUNS = {"the daemon": traced_daemon, "a table writing fast": traced_writer, "a journal of version 1": traced_migration}
+RUNS = {"the daemon": traced_daemon, "a table writing fast": traced_writer}
 
 
 def main():

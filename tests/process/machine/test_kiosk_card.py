@@ -218,12 +218,12 @@ FILL = "fallocate -l $(df --output=avail -B1 /state | tail -1) /state/fill; cat 
 DAMAGE = """
 import pathlib
 for path in pathlib.Path("/var/lib/moccasin-mat").glob("table.sqlite*"):
-    if path.suffix in {".sqlite", ".sqlite-wal"} and path.stat().st_size > 3072:
+    if path.suffix == ".sqlite" and path.stat().st_size > 3072:
         with path.open("r+b") as file:
             file.seek(1024)
             file.write(bytes([165]) * 2048)
 """
-"""Damages the journal and what is not yet in it."""
+"""Damages the journal."""
 
 
 def test_each_fault_appears_on_screen_and_play_continues(card: Card):

@@ -130,7 +130,7 @@ def test_power_cuts_lose_no_acknowledged_call(machine, disk, figures, tmp_path):
             f"cut {cut + 1}",
             f"{len(acknowledged) - before} acknowledged, {gone.lost} of {gone.held} sectors lost, "
             f"{disk.writes} writes and {disk.flushes} flushes so far, up in {booted:.0f} s, "
-            f"{found.records} records, {'whole' if found.whole else found.wrong}{', a torn end' if found.torn else ''}",
+            f"{found.records} records, {'whole' if found.whole else found.wrong}",
         )
         assert found.whole, found.wrong
         assert not set(acknowledged) - set(keys), "acknowledged, and not in the journal"
