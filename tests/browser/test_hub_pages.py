@@ -303,7 +303,7 @@ def test_console_shows_a_code_until_it_is_used(site, chromium):
     command = page.locator(".join-code code").inner_text()
     assert command.endswith(f"192.0.2.7 {CODE}")
     assert command in page.locator(".join-code svg").get_attribute("aria-label")
-    page.locator("[data-joining=t09]").wait_for()
+    page.locator(".join-code[data-seen=yes]").wait_for()
     desk.waiting = ()
     page.locator(".join-code").wait_for(state="detached")
     assert CODE not in page.content()
