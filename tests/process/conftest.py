@@ -1,40 +1,14 @@
-from __future__ import annotations
-
-import gc
 import io
 import os
-from typing import TYPE_CHECKING, Any
 
 import pty_board
 import pytest
+from feed_fixtures import _feed, _server  # noqa: F401 - fixtures
 from rich.console import Console
 from sound_fixtures import _clip, program, record  # noqa: F401 - fixtures
 
 from pi_controller.system import flash as flash_board
 from pi_controller.system.flash import BoardFlasher
-from pi_controller.web.feed import Feed
-from pi_controller.web.server import WebServer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
-@pytest.fixture
-def feed(view: Any) -> Feed:
-    """Return a feed with one view in it."""
-    feed = Feed()
-    feed.publish(view())
-    return feed
-
-
-@pytest.fixture
-def server(feed: Feed) -> Iterator[WebServer]:
-    """Return a server that serves `feed` on a free port."""
-    server = WebServer(feed, port=0, hosts=["mat.local"])
-    server.start()
-    yield server
-    server.stop()
-    gc.collect()  # a socket left open is to fail the test that left it
 
 
 @pytest.fixture(scope="session")

@@ -36,7 +36,8 @@ def hide(view):
     return view(hits=()), view(hits=(Hit(4, found=True),), phase="show", calls=("it_stays",))
 
 
-def test_stuck_loudspeaker_delays_neither_page_nor_close(view, record, tmp_path):
+def test_stuck_loudspeaker_delays_neither_page_nor_close(view, record, tmp_path, monkeypatch):
+    monkeypatch.setattr("pi_controller.display.voice._CLOSE_S", 0.1)
     record("dakota", "it_stays")
     stuck, shown = Stuck(), []
     before, after = hide(view)

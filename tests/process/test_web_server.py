@@ -48,8 +48,10 @@ def ends_well(server, caplog):
 
 
 @pytest.fixture(autouse=True)
-def _from_warnings_on(caplog):
+def _from_warnings_on(caplog, monkeypatch):
     caplog.set_level(logging.WARNING)
+    monkeypatch.setattr("pi_controller.web.server._READ_S", 0.1)
+    monkeypatch.setattr("pi_controller.web.server._ANSWER_S", 0.2)
 
 
 def test_non_reading_watchers_do_not_delay_stop(feed, view, caplog):

@@ -16,7 +16,7 @@ from pi_controller.runtime.assembly import mat_sensors, open_table
 from pi_controller.runtime.daemon import Daemon, Mat
 from pi_controller.runtime.run import TableDesk
 from pi_controller.system.status import Notifier
-from pi_controller.web.accounts import PinHasher
+from pi_controller.web.accounts import PinHasher, Users
 from pi_controller.web.feed import Feed
 from pi_controller.web.judge_api import make_judge_console
 from pi_controller.web.server import WebServer
@@ -38,6 +38,26 @@ def cheap() -> PinHasher:
     return PinHasher(passes=1, kib=8)
 
 
+def house_settings(folder: Path, preset: str = "home", **web: Any) -> Settings:
+    """Return the settings of a table with a console, with its journal in `folder`."""
+    wanted = {
+        "table": {"journal": folder / "table.sqlite"},
+        "teams": {"a": "Big Coulee", "b": "Long Hollow"},
+        "board": {"port": "none"},
+        "referee": {"preset": preset},
+        "web": {"judges": True, "port": 0, **web},
+    }
+    return Settings.model_validate(wanted)
+
+
+def add_everybody(users: Users, pins: PinHasher) -> None:
+    """Add the people of `ROLES`, unless there are some."""
+    if not users.list_users():
+        kept = pins.hash(PIN)
+        for name, role in ROLES.items():
+            users.add(name, role, kept)
+
+
 class House:
     """One table. Everybody in `ROLES` has the same PIN. It steps while somebody waits for an answer, unless it hangs.
 
@@ -45,14 +65,7 @@ class House:
     """
 
     def __init__(self, folder: Path, pins: PinHasher | None = None, preset: str = "home", **web: Any) -> None:
-        wanted = {
-            "table": {"journal": folder / "table.sqlite"},
-            "teams": {"a": "Big Coulee", "b": "Long Hollow"},
-            "board": {"port": "none"},
-            "referee": {"preset": preset},
-            "web": {"judges": True, "port": 0, **web},
-        }
-        self.settings = Settings.model_validate(wanted)
+        self.settings = house_settings(folder, preset, **web)
         self.pins = pins or cheap()
         self.ahead, self.hangs = 0.0, False
         self._stack = ExitStack()
@@ -63,10 +76,7 @@ class House:
         self.feed.publish(self.table.view)
         self.judges = make_judge_console(self.settings, self.table, self.feed, self.clock, self.pins)
         self._stack.callback(self.judges.users.close)
-        if not self.judges.users.list_users():
-            kept = self.pins.hash(PIN)
-            for name, role in ROLES.items():
-                self.judges.users.add(name, role, kept)
+        add_everybody(self.judges.users, self.pins)
         self.daemon = Daemon(self.table, [Mat(NoSource(), mat_sensors(self.settings))], publish=self.feed.publish)
         self.desk = TableDesk(self.daemon, self.clock, Notifier(), self.judges.command_queue)
         proxy = self.settings.web.proxy

@@ -48,18 +48,10 @@ class CardHouse(House):
             self.machine.start()
         return done
 
-    def _play(self, opened):
-        house = self
-
-        class Opened(threading.Event):
-            """The console is made, and its server does not run yet."""
-
-            def set(self):
-                page = StartPage(house.judges.api, house.judges.command_queue, house, lambda: None)
-                house.judges.routes.extend(start_routes(page))
-                opened.set()
-
-        super()._play(Opened())
+    def add_pages(self):
+        self.judges.routes.extend(
+            start_routes(StartPage(self.judges.api, self.judges.command_queue, self, lambda: None))
+        )
 
     def close(self):
         super().close()
