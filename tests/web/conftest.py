@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import gc
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -43,53 +42,3 @@ def visit(loop: TravelLoop) -> Iterator[Callable[..., httpx.Client]]:
 def web(feed: Feed, visit: Callable[..., httpx.Client]) -> httpx.Client:
     """Return a visitor of the pages of `feed`."""
     return visit(WebServer(feed, hosts=["mat.local"]))
-
-
-@pytest.fixture
-def server(feed: Feed) -> Iterator[WebServer]:
-    """Return a server that serves `feed` on a free port."""
-    server = WebServer(feed, port=0, hosts=["mat.local"])
-    server.start()
-    yield server
-    server.stop()
-    gc.collect()  # a socket left open is to fail the test that left it
-
-
-class Opener:
-    """Opens pages of `server` in Chromium, and collects what they complain about and whom they ask.
-
-    With `outage` the browser may say that a connection broke: refused, reset, cut short in a chunk.
-    """
-
-    def __init__(self, chromium: Any, server: WebServer) -> None:
-        self.asked: list[str] = []
-        self.outage = False
-        self._chromium, self._server = chromium, server
-        self._contexts: list[Any] = []
-        self._complaints: list[str] = []
-
-    def __call__(self, path: str = "", size: tuple[int, int] = (1366, 768), **how: Any) -> Any:
-        """Return the page at `path` in a browser of its own; `how` is as for a context of Playwright's."""
-        context = self._chromium.new_context(viewport={"width": size[0], "height": size[1]}, **how)
-        self._contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: self._complaints.append(message.text))
-        page.on("pageerror", lambda error: self._complaints.append(str(error)))
-        page.on("request", lambda request: self.asked.append(request.url))
-        page.goto(self._server.url + path)
-        return page
-
-    def close(self) -> None:
-        """Close all, and raise `AssertionError` where a page complained or asked anybody but the table."""
-        for context in self._contexts:
-            context.close()
-        assert [said for said in self._complaints if not (self.outage and "net::ERR_" in said)] == []
-        assert all(url.startswith(self._server.url) for url in self.asked)
-
-
-@pytest.fixture
-def open_page(chromium: Any, server: WebServer) -> Iterator[Opener]:
-    """Return what opens pages; afterwards none may have complained."""
-    opener = Opener(chromium, server)
-    yield opener
-    opener.close()
