@@ -1,16 +1,15 @@
-"""Shared by all tests: hypothesis without deadlines, for cores here are slow; views made by hand; a Chromium."""
+"""Shared by all tests: hypothesis without deadlines, for cores here are slow; views made by hand."""
 
 import gc
 import os
 import pwd
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from headless import CHROMIUM, await_updates, launch
 from hypothesis import Phase, settings
 
 from pi_controller.table.view import View
@@ -117,57 +116,6 @@ def _no_installed_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 def view() -> Any:
     """Return a maker of views: `view(phase="over", winner="A")`."""
     return make_view
-
-
-@pytest.fixture(scope="module")  # no longer: an open playwright holds the thread's event loop
-def playwright() -> Iterator[Any]:
-    """Return Playwright; skip without a Chromium, but fail when MOCCASIN_CI says there must be one."""
-    if CHROMIUM is None:
-        if os.environ.get("MOCCASIN_CI") == "1":
-            pytest.fail("there is no chromium on the path")
-        pytest.skip("there is no chromium on the path")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        yield playwright
-
-
-@pytest.fixture(scope="module")
-def chromium(playwright: Any) -> Iterator[Any]:
-    """Return a running headless Chromium."""
-    browser = launch(playwright)
-    for name in ("new_page", "new_context"):
-        setattr(browser, name, _make_patient(getattr(browser, name)))
-    yield browser
-    browser.close()
-
-
-def _make_patient(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what makes pages, or contexts of pages, that wait a minute: all tests may share a slow machine.
-
-    MOCCASIN_BROWSER_MS delays each answer to a page by so many milliseconds: a test that does not wait for what it
-    needs fails then.
-    """
-
-    def make_patient(**options: Any) -> Any:
-        made = make(**options)
-        made.set_default_timeout(60_000)
-        if hasattr(made, "new_page"):
-            make_page = made.new_page
-            made.new_page = lambda: await_updates(_slow_down(make_page()))
-            return made
-        return await_updates(_slow_down(made))
-
-    return make_patient
-
-
-def _slow_down(page: Any) -> Any:
-    if latency := float(os.environ.get("MOCCASIN_BROWSER_MS", "0")):
-        client = page.context.new_cdp_session(page)
-        client.send("Network.enable")
-        speed = {"offline": False, "latency": latency, "downloadThroughput": -1, "uploadThroughput": -1}
-        client.send("Network.emulateNetworkConditions", speed)
-    return page
 
 
 @pytest.fixture

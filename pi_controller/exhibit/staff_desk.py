@@ -248,7 +248,9 @@ class StaffPage:
         )
         self._orders = orders
         self.shown: StaffView | None = None
-        """Content of the page, set by the loop."""
+        """Content of the page; the loop publishes it."""
+        self.seq = 0
+        """The number of that content; it rises with each change."""
         self.preview = Preview({})
         """Preview of the host's texts, set by the loop."""
         self._path, self._clock, self._language, self._pins = folder / FILE, clock, language, pins
@@ -269,6 +271,11 @@ class StaffPage:
             json_route(f"{HOME}/report.zip", self._zip),
             json_route(f"{HOME}/preview/{{stage}}", self._preview_page),
         ]
+
+    def publish(self, view: StaffView) -> None:
+        """Make `view` the content of the page."""
+        if view != self.shown:
+            self.shown, self.seq = view, self.seq + 1
 
     def close(self) -> None:
         """Close the accounts file if it is open."""
@@ -317,7 +324,7 @@ class StaffPage:
     def _render(self, page: str, **values: object) -> Response:
         """Return the page `page`.html with `values`, whether there is a draft of texts, and the time to sign out."""
         path = Path(__file__).with_name(f"{page}.html")
-        values = {"draft": self.preview.draft, "back_s": f"{IDLE_SIGN_OUT_S:g}"} | values
+        values = {"draft": self.preview.draft, "back_s": f"{IDLE_SIGN_OUT_S:g}", "seq": self.seq} | values
         return HTMLResponse(render(path, self._language, **values))
 
     async def _sign_in(self, request: Request) -> Response:
@@ -463,12 +470,8 @@ class StaffDesk:
             lights=at.lights_fault(),
             update=self._update,
         )
-        self.page.shown = replace(
-            shown,
-            faults=(*shown.faults, *self._card_faults()),
-            loudspeaker=self._loudspeaker,
-            keys=self._keys,
-        )
+        faults = (*shown.faults, *self._card_faults())
+        self.page.publish(replace(shown, faults=faults, loudspeaker=self._loudspeaker, keys=self._keys))
 
     def execute(self, t: float, order: Order) -> Future[None] | None:
         """Execute an order of the staff, and renew the page. A test sound answers once it has ended."""

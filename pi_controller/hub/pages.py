@@ -11,6 +11,7 @@ import logging
 import re
 import secrets
 import ssl
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -96,7 +97,9 @@ class HubPages:
         self._boards = Boards(director, clock, joining=self._joining_tables, host=host)
         self._bell = Feed()  # ends the streams when the server stops
         self._version = 0
-        self._rendered: dict[str, tuple[object, bytes]] = {}
+        self._update: tuple[int, object] = (0, None)
+        self._numbering = threading.Lock()
+        self._rendered: dict[str, tuple[int, bytes]] = {}
         self._signing = SignInRoutes(
             Authenticator(self.users, Sessions(self.users), PinHasher(), clock), HOME, heading=_HEADING
         )
@@ -259,30 +262,38 @@ class HubPages:
 
     async def _follow(self, page: str, token: str | None) -> AsyncIterator[bytes]:
         """Yield the parts of a page whenever they change; with a `token` until that session ends."""
-        seen = b""
+        last, before = 0, b""
 
         async def newer() -> bytes | None:
-            nonlocal seen
+            nonlocal last, before
             if token is not None and await self._signing.authenticator.session(token, touch=False) is None:
                 return None
-            content = await asyncio.to_thread(self._content, page)
-            if content == seen:
+            seq, content = await asyncio.to_thread(self._content, page)
+            if seq == last:
                 return b""
-            seen = content
+            regions, last, before = b"{}" if content == before else content, seq, content
             # clocks on the page use the hub's time, not the browser's
-            return b"event: now\ndata: %.3f\n\nevent: regions\ndata: %s\n\n" % (self._clock(), content)
+            return b"event: now\ndata: %.3f\n\nid: %d\nevent: regions\ndata: %s\n\n" % (self._clock(), seq, regions)
 
         async for piece in event_stream(self._bell, newer, POLL_S):
             yield piece
 
-    def _content(self, page: str) -> bytes:
-        """Return the parts of a page as JSON, cached for all watchers."""
-        joining = self.join_server.waiting if self.join_server else None
-        stamp = (self._version, len(self._director.history.decisions), len(self._director.notes), joining)
-        known = self._rendered.get(page)
-        if known is None or known[0] != stamp:
-            known = self._rendered[page] = stamp, msgspec.json.encode(self._boards.regions(page))
-        return known[1]
+    @property
+    def seq(self) -> int:
+        """The number of the newest update of the pages; it rises with each change of what they show."""
+        with self._numbering:
+            joining = self.join_server.waiting if self.join_server else None
+            stamp = (self._version, len(self._director.history.decisions), len(self._director.notes), joining)
+            if stamp != self._update[1]:
+                self._update = (self._update[0] + 1, stamp)
+            return self._update[0]
+
+    def _content(self, page: str) -> tuple[int, bytes]:
+        """Return the number of the newest update and the parts of a page as JSON, cached for all watchers."""
+        seq, known = self.seq, self._rendered.get(page)
+        if known is None or known[0] != seq:
+            known = self._rendered[page] = seq, msgspec.json.encode(self._boards.regions(page))
+        return known
 
     # the director's console
 

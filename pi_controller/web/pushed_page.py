@@ -28,6 +28,7 @@ COMMON_FILES = {
     "stick.svg": ("pi_controller.web", "image/svg+xml"),
     "plain.css": ("pi_controller.web", "text/css"),
     "help.css": ("pi_controller.web", "text/css"),
+    "drawn.js": ("pi_controller.web", "text/javascript"),
     **{
         path.name: ("pi_controller.web", "font/woff2")
         for path in files("pi_controller.web").joinpath("static").iterdir()
@@ -99,6 +100,11 @@ class PushedPage(ABC, Generic[Picture]):
         """The URL of the page on this machine."""
         return self._server.url
 
+    @property
+    def seq(self) -> int:
+        """The number of the newest picture, from 1; 0 before the first."""
+        return self._latest[0]
+
     def start(self) -> None:
         """Start listening. Raises `WebError`."""
         self._server.start()
@@ -136,7 +142,7 @@ class PushedPage(ABC, Generic[Picture]):
                 return b""
             seen = number
             name, data = self.event(picture)
-            return b"event: %s\ndata: %s\n\n" % (name.encode(), data)
+            return b"id: %d\nevent: %s\ndata: %s\n\n" % (number, name.encode(), data)
 
         async for piece in event_stream(self._bell, newer):
             yield piece

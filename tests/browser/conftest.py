@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from feed_fixtures import _feed, _server  # noqa: F401 - fixtures
+from headless import CHROMIUM, launch
+from late_answers import DELAY_S, late_answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +20,34 @@ if TYPE_CHECKING:
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark every test of this folder."""
     item.add_marker(pytest.mark.chromium)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _late_answers() -> Iterator[None]:
+    """Let answers to pages come late if that is wanted: a test that does not wait for what it needs fails then."""
+    with late_answers() if DELAY_S else nullcontext():
+        yield
+
+
+@pytest.fixture(scope="module")  # no longer: an open playwright holds the thread's event loop
+def playwright() -> Iterator[Any]:
+    """Return Playwright; skip without a Chromium, but fail when MOCCASIN_CI says there must be one."""
+    if CHROMIUM is None:
+        if os.environ.get("MOCCASIN_CI") == "1":
+            pytest.fail("there is no chromium on the path")
+        pytest.skip("there is no chromium on the path")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="module")
+def chromium(playwright: Any) -> Iterator[Any]:
+    """Return a running headless Chromium."""
+    browser = launch(playwright)
+    yield browser
+    browser.close()
 
 
 class Opener:
@@ -46,7 +78,7 @@ class Opener:
         """Close all, and raise `AssertionError` where a page complained or asked anybody but the table."""
         for context in self._contexts:
             context.close()
-        assert [said for said in self._complaints if not (self.outage and "net::ERR_" in said)] == []
+        assert [text for text in self._complaints if not (self.outage and "net::ERR_" in text)] == []
         assert all(url.startswith(self._server.url) for url in self.asked)
 
 

@@ -1,6 +1,7 @@
 """The calibration's page in the machine's Chromium: live, quiet in the console, and no wider than the screen."""
 
 import pytest
+from headless import await_drawn
 
 from pi_controller.calibration.run import WalkPage
 from pi_controller.calibration.steps import Bar, Finding, StepView, WalkView
@@ -15,26 +16,28 @@ VIEW = WalkView(STEPS, 1, "Tap pad 1 with the stick 5 times, as lightly as shoul
 
 @pytest.mark.parametrize("width", [390, 1366, 1920])
 def test_it_follows_the_walk_and_fits_the_screen(chromium, width):
-    served = WalkPage("127.0.0.1", 0)
-    served.publish(VIEW)
-    served.start()
+    walk = WalkPage("127.0.0.1", 0)
+    walk.publish(VIEW)
+    walk.start()
     page = chromium.new_page(viewport={"width": width, "height": 844})
-    said = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
+    complaints = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
     try:
-        page.goto(served.url)
+        page.goto(walk.url)
         assert page.locator(".bar").count() == 4
         full = page.locator(".bar svg").nth(3).bounding_box()["width"]
         assert page.locator(".bar rect").nth(1).bounding_box()["width"] == pytest.approx(full / 2, rel=0.05)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        served.publish(WalkView(STEPS, 1, "Tap pad 2.", bars=BARS, pad=2))
-        page.locator(".sentence", has_text="Tap pad 2.").wait_for()
+        walk.publish(WalkView(STEPS, 1, "Tap pad 2.", bars=BARS, pad=2))
+        await_drawn(page, walk.seq)
+        assert page.locator(".sentence").text_content() == "Tap pad 2."
         assert page.locator("#said").text_content() == "Tap pad 2."
-        served.publish(WalkView(STEPS, 2, "The mat is calibrated.", over=True, passed=True, saved="hall"))
-        page.locator(".saved").wait_for()
+        walk.publish(WalkView(STEPS, 2, "The mat is calibrated.", over=True, passed=True, saved="hall"))
+        await_drawn(page, walk.seq)
+        assert page.locator(".saved").is_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert not said
+        assert not complaints
     finally:
         page.close()
-        served.stop()
+        walk.stop()

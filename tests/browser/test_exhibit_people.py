@@ -5,40 +5,40 @@ import io
 import numpy as np
 import pytest
 from exhibit_rig import STATES, STEP_S, Rig
-from headless import wait_until
 from PIL import Image
-from served_exhibit import served
+from served_exhibit import await_touch, served
 
 from pi_controller.config.fields import luminance
 
 
-def test_number_keys_play_whole_game_in_browser(chromium):
-    play_in_a_browser(chromium, lambda tab, do, number: tab.keyboard.press(str(number)))
+def touch(tab, do, number):
+    tab.tap(f'[data-do="{do}"]')
 
 
-def test_tab_and_enter_play_whole_game_in_browser(chromium):
-    def choose(tab, do, number):
-        for _ in range(20):
-            if tab.evaluate("document.activeElement.getAttribute('data-do')") == do:
-                break
-            tab.keyboard.press("Tab")
-        tab.keyboard.press("Enter")
-
-    play_in_a_browser(chromium, choose)
+def press_number(tab, do, number):
+    tab.keyboard.press(str(number))
 
 
-def play_in_a_browser(chromium, choose):
+def press_tab_and_enter(tab, do, number):
+    for _ in range(20):
+        if tab.evaluate("document.activeElement.getAttribute('data-do')") == do:
+            break
+        tab.keyboard.press("Tab")
+    tab.keyboard.press("Enter")
+
+
+@pytest.mark.parametrize("choose", [touch, press_number, press_tab_and_enter])
+def test_whole_game_is_played_one_way(chromium, choose):
     rig = Rig(1, hides=2, ask_after_s=600, answer_s=600)
     with served(rig) as (page, show):
-        tab = chromium.new_page(viewport={"width": 1280, "height": 800})
+        tab = chromium.new_page(viewport={"width": 1080, "height": 1920}, has_touch=True)
         tab.goto(page.url)
 
         def act(do):
+            show(tab)
             turn = rig.exhibit.turn
-            tab.wait_for_function("turn => document.body.dataset.turn === String(turn)", arg=turn)
-            number = next(number for number, name in rig.exhibit.numbers.items() if name == do)
-            choose(tab, do, number)
-            wait_until(tab, lambda: (show(), rig.exhibit.turn != turn)[1])
+            choose(tab, do, next(number for number, name in rig.exhibit.numbers.items() if name == do))
+            await_touch(tab, show, lambda: rig.exhibit.turn != turn)
 
         act("start")
         act("game:mat")
@@ -46,8 +46,9 @@ def play_in_a_browser(chromium, choose):
             if rig.game.touches:
                 act(rig.game.touches[0])
             rig.advance(STEP_S)
-            show()
-        tab.wait_for_function("() => document.body.dataset.stage === 'result'")
+        show(tab)
+        assert tab.locator("body").get_attribute("data-stage") == "result"
+        assert tab.locator('[data-do="again"]').is_visible()
         act("leave")
         tab.close()
     assert rig.sessions[-1].ending == "finished"
@@ -63,11 +64,9 @@ def test_touch_targets_are_reachable_seated_and_left_handed(chromium, state):
     rig = STATES[state]()
     with served(rig) as (page, show):
         tab.goto(page.url)
-        tab.wait_for_selector(f'[data-stage="{rig.stage}"] [data-do]')
         lefts = [left for left, *_ in tab.evaluate(BOXES)]
         rig.exhibit.low = True
-        show()
-        tab.wait_for_function("() => document.body.dataset.low === 'yes'")
+        show(tab)
         if rig.exhibit.touches:
             assert min(lefts) < 1920 / 2, "something leads on that is not on the right"
         for width, height in ((1080, 1920), (1920, 1080)):
@@ -112,7 +111,6 @@ def test_sides_and_aim_are_distinguishable_without_colour(chromium, scheme):
     eye = context.new_cdp_session(tab)
     with served(STATES["aiming"]()) as (page, _):
         tab.goto(page.url)
-        tab.wait_for_selector(".pad[data-aim]")
         for kind in SEEN:
             eye.send("Emulation.setEmulatedVisionDeficiency", {"type": kind})
             a, b = (crop(tab, f".bundle.{side} .shape", (24, 24)).mean(axis=2) for side in "ab")
@@ -135,7 +133,6 @@ def test_tap_counts_while_another_finger_rests_on_screen(chromium):
         context = chromium.new_context(viewport={"width": 1280, "height": 800}, has_touch=True)
         tab = context.new_page()
         tab.goto(page.url)
-        tab.wait_for_selector('[data-do="pad:2"]')
         glass = context.new_cdp_session(tab)
         box = tab.locator('[data-do="pad:2"]').bounding_box()
         rests, taps = {"x": 640, "y": 20, "id": 0}, {"x": box["x"] + 40, "y": box["y"] + 90, "id": 1}
@@ -146,8 +143,7 @@ def test_tap_counts_while_another_finger_rests_on_screen(chromium):
             ("touchEnd", []),
         ):
             glass.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-        wait_until(tab, lambda: (show(), rig.game.awaits != "pads")[1])
-        assert rig.game.awaits != "pads"
+        await_touch(tab, show, lambda: rig.game.awaits != "pads")
         context.close()
 
 
@@ -156,9 +152,9 @@ def test_screen_reader_news_is_cleared_after_visitor_leaves(chromium):
     with served(rig) as (page, show):
         tab = chromium.new_page()
         tab.goto(page.url)
-        tab.wait_for_function("() => document.getElementById('news').textContent !== ''")
+        assert tab.text_content("#news") != ""
         rig.advance(rig.exhibit.times.ask_after_s + rig.exhibit.times.leave_after_s + 1)
-        show()
-        tab.wait_for_function("() => document.body.dataset.stage === 'attract'")
+        show(tab)
+        assert tab.locator("body").get_attribute("data-stage") == "attract"
         assert tab.text_content("#news") == ""
         tab.close()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from headless import wait_until
-from judge_rig import Rig, sign_in
+from judge_rig import Rig, answered, follow, sign_in
 
 from pi_controller.referee.judge import JudgeProtest, JudgeTeams
 
@@ -47,9 +47,7 @@ def test_every_form_sends_its_choices_despite_updates(tmp_path, chromium, state)
         before = {id_: page.evaluate(SHOWN, id_) for id_ in forms}
         for n in range(UPDATES):
             rig.do(lambda table, t, n=n: table.judge(JudgeTeams(t, f"Veblen {n}", f"Peever {n}")))
-            page.wait_for_function(
-                "revision => document.body.dataset.revision === String(revision)", arg=rig.view.revision
-            )
+            follow(page, rig)
         assert {id_: page.evaluate(SHOWN, id_) for id_ in forms} == before
         sent = []
         page.route("**/judge/command", lambda route: (sent.append(route.request.post_data), route.fulfill(json=NO)))
@@ -63,18 +61,18 @@ def test_every_form_sends_its_choices_despite_updates(tmp_path, chromium, state)
         )
         for id_ in forms:
             sent.clear()
-            page.wait_for_function("() => !document.body.dataset.inert && !document.querySelector('[data-busy]')")
+            answered(page)
             first = "[data-ruling=denied]" if state == "a protest is ruled on" else "[id$=-send]"
             button = page.locator(f"#{id_} {first}")
             button = button if button.count() else page.locator(f"#{id_} :is([id$=-send], #people-role ~ button)")
             button.first.click()
             wait_until(page, lambda: sent)
-            told = json.dumps(json.loads(sent[0]), ensure_ascii=False)
+            body = json.dumps(json.loads(sent[0]), ensure_ascii=False)
             if id_ == "protest-inside" and state != "before the first hit":  # two forms in one section
                 ruled = state == "a protest is ruled on"
                 chosen[id_] = [value for value in chosen[id_] if ("ruling" in value) == ruled]
                 assert chosen[id_]
-            assert all(f'"{value}"' in told for value in chosen[id_]), (chosen[id_], told)
+            assert all(f'"{value}"' in body for value in chosen[id_]), (chosen[id_], body)
     finally:
         page.context.close()
         rig.close()
@@ -91,8 +89,7 @@ def test_sheet_form_from_older_revision_is_refused(tmp_path, chromium):
         page.evaluate("document.querySelector('#set').open = true")
         page.fill("#set-reason", "a stick had rolled away")
         rig.do(lambda table, t: table.judge(JudgeTeams(t, "Veblen", "Peever")))
-        page.wait_for_function("revision => document.body.dataset.revision === String(revision)", arg=rig.view.revision)
-        page.wait_for_function("() => !document.body.dataset.inert")
+        follow(page, rig)
         before = rig.view.seq
         page.click("#set-send")
         page.locator("#toast-told").get_by_text("has changed").wait_for()

@@ -7,6 +7,7 @@ import functools
 import msgspec
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from headless import await_drawn
 from judge_rig import Shown, settled, sign_in
 from line_faults import LINE_FAULTS
 from phases import ALL, NOW, PHASES
@@ -65,7 +66,7 @@ def phase(page, shown):
         show.seq += 1
         view = msgspec.structs.replace(PHASES[name], seq=show.seq, revision=show.seq, **changed)
         shown.show(view, options)
-        page.wait_for_function("n => document.body.dataset.revision === String(n)", arg=show.seq)
+        await_drawn(page, show.seq)
 
     show.seq = shown.feed.latest.view.seq + 100
     return show

@@ -1,7 +1,10 @@
+"""The live page in a real browser."""
+
 from __future__ import annotations
 
 import msgspec
 import pytest
+from headless import await_drawn
 from phases import PHASES
 
 from pi_controller.table.view import Hit, QuestionView
@@ -11,15 +14,13 @@ WIDE = {"A": "W" * 60, "B": "日本" * 30}
 SIZES = [(320, 640), (390, 844), (683, 384), (820, 1180), (1366, 768), (1920, 1080)]
 
 
-def wait_for(page, key, text):
-    page.wait_for_function(
-        "([key, text]) => document.querySelector(`[data-live=${key}]`).textContent === text", arg=[key, text]
-    )
+def text(page, key):
+    return page.locator(f"[data-live={key}]").text_content()
 
 
 def test_the_numbers_change_as_the_table_plays(open_page, feed, view):
     page = open_page()
-    wait_for(page, "long_a", "8")
+    assert text(page, "long_a") == "8"
     feed.publish(
         view(
             seq=2,
@@ -31,7 +32,8 @@ def test_the_numbers_change_as_the_table_plays(open_page, feed, view):
             teams={"A": "<b>Big</b> Coulee", "B": "Long Hollow"},
         )
     )
-    wait_for(page, "long_a", "12")
+    await_drawn(page, 2)
+    assert text(page, "long_a") == "12"
     assert page.locator('[data-count="long_a"] .on').count() == 12
     assert page.locator('[data-count="short_a"] .on').count() == 2
     assert page.locator('[data-live="name_a"]').inner_text() == "<b>Big</b> Coulee"
@@ -42,7 +44,8 @@ def test_the_numbers_change_as_the_table_plays(open_page, feed, view):
     assert page.locator('[data-live="call_1"]').inner_text() == "Paguga"
     assert page.title() == "2–2 Hampa Apena"
     feed.publish(view(seq=3, phase="over", winner="A", points=3, short={"A": 3, "B": 2}))
-    wait_for(page, "sentence", "Big Coulee wins, 3 to 2")
+    await_drawn(page, 3)
+    assert text(page, "sentence") == "Big Coulee wins, 3 to 2"
     assert page.locator('[data-count="short_a"] i').count() == 3
     assert page.locator("body").get_attribute("data-value") == "over"
 
@@ -54,7 +57,6 @@ def wait_for_badge(page, value):
 def test_broken_stream_shows_stale_badge_and_reconnects(open_page, feed, server, view):
     page = open_page()
     open_page.outage = True
-    wait_for(page, "long_a", "8")
     server.stop()
     wait_for_badge(page, "stale")
     assert page.locator("#badge").inner_text().startswith("Not live")
@@ -62,8 +64,9 @@ def test_broken_stream_shows_stale_badge_and_reconnects(open_page, feed, server,
     again = WebServer(feed, port=server.port)
     again.start()
     try:
+        await_drawn(page, 5)
         wait_for_badge(page, "live")
-        wait_for(page, "long_a", "10")
+        assert text(page, "long_a") == "10"
         page.evaluate("dispatchEvent(new Event('offline'))")
         wait_for_badge(page, "stale")
         page.evaluate("dispatchEvent(new Event('online'))")
@@ -91,10 +94,9 @@ def test_page_never_scrolls_sideways(open_page, feed, view, size):
     ]
     for state in states:
         feed.publish(state)
-        wait_for(page, "note", state.note)
-        page.wait_for_function(
-            "n => document.querySelector('[data-state=asked]').dataset.value === n", arg="yes" if state.question else ""
-        )
+        await_drawn(page, state.seq)
+        assert text(page, "note") == state.note
+        assert page.locator("[data-state=asked]").get_attribute("data-value") == ("yes" if state.question else "")
         over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert over <= 0
 
@@ -102,7 +104,8 @@ def test_page_never_scrolls_sideways(open_page, feed, view, size):
 def test_the_game_fits_a_projector_without_scrolling(open_page, feed, view):
     page = open_page(size=(1920, 1080))
     feed.publish(view(seq=2, phase="show", hits=(Hit(2, found=False), Hit(4, found=True)), calls=("paguga", "wheya")))
-    wait_for(page, "call_2", "Wheya")
+    await_drawn(page, 2)
+    assert text(page, "call_2") == "Wheya"
     assert page.evaluate("document.documentElement.scrollHeight") <= 1080
     points = page.locator('[data-live="points_a"]').bounding_box()
     assert points is not None
@@ -112,8 +115,8 @@ def test_the_game_fits_a_projector_without_scrolling(open_page, feed, view):
 def test_every_phase_fits_a_projector_without_scrolling(open_page, feed):
     page = open_page(size=(1920, 1080), java_script_enabled=False)
     tall = {}
-    for seq, (name, shown) in enumerate(PHASES.items(), 2):
-        feed.publish(msgspec.structs.replace(shown, seq=seq))
+    for seq, (name, view) in enumerate(PHASES.items(), 2):
+        feed.publish(msgspec.structs.replace(view, seq=seq))
         page.reload()
         tall[name] = page.evaluate("document.documentElement.scrollHeight") - 1080
     # "wide" has names of the widest letters, as long as they may be, and two calls of many words

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 import zxingcpp
 from axe_playwright_python.sync_playwright import Axe
+from headless import await_drawn
 from phases import BOUND, DAKOTA, NONCE, PHASES, SEAL
 from PIL import Image
 from played import play
@@ -23,7 +24,7 @@ from pi_controller.web.address import PageSettings
 from pi_controller.web.server import WebServer
 
 OPENED = Opening(7, SEAL, 4, NONCE.hex(), *BOUND)
-SHOWN = msgspec.structs.replace(PHASES["show"], opening=OPENED, seq=50)
+AFTER = msgspec.structs.replace(PHASES["show"], opening=OPENED, seq=50)
 STRIPS = {
     "bottom": {"called": (48, 728, 1824, 120), "situation": (48, 856, 1824, 56), "score": (48, 920, 1824, 112)},
     "top": {"score": (48, 48, 1824, 112), "situation": (48, 168, 1824, 56), "called": (48, 232, 1824, 120)},
@@ -31,10 +32,11 @@ STRIPS = {
 """Where the overlay's strips stand at 1920 x 1080, as its style sheet promises: left, top, width, height."""
 
 
-def says(page, key, text):
-    page.wait_for_function(
-        "([key, text]) => document.querySelector(`[data-live=${key}]`)?.textContent === text", arg=[key, text]
-    )
+def follow(page, feed, view, **changed):
+    """Publish `view` with `changed` and wait until `page` has drawn it; a view of another layout loads it anew."""
+    feed.publish(msgspec.structs.replace(view, seq=feed.latest.view.seq + 1, **changed))
+    await_drawn(page, feed.latest.view.seq)
+    assert page.locator("[data-live=sentence]").text_content() == sentence(view)
 
 
 def badge_is(page, value):
@@ -45,9 +47,8 @@ def badge_is(page, value):
 @pytest.mark.slow
 def test_it_follows_the_table_from_game_to_game(open_page, feed, path):
     page = open_page(path)
-    for seq, name in enumerate(("show", "ojibwe", "slahal", "bageswin", "plum_stone", "patol"), 2):
-        feed.publish(msgspec.structs.replace(PHASES[name], seq=seq, note=f"At {seq}."))
-        says(page, "sentence", sentence(PHASES[name]))
+    for name in ("show", "ojibwe", "slahal", "bageswin", "plum_stone", "patol"):
+        follow(page, feed, PHASES[name])
         assert page.title() == page.evaluate("document.querySelector('[data-live=title]').textContent")
         assert page.locator("h1").text_content() != ""
     assert page.locator("[data-player='3'], .cells li").count() >= 1
@@ -58,7 +59,7 @@ def test_pages_reconnect_after_restart_with_last_event_id(open_page, feed, serve
     open_page.outage = True
     for page in (room, over):
         badge_is(page, "live")
-        says(page, "sentence", "First hit: Long Hollow")
+        assert page.locator("[data-live=sentence]").text_content() == "First hit: Long Hollow"
     assert not over.locator("#badge").is_visible(), "the overlay tells only what is wrong"
     last = feed.latest.id
     server.stop()
@@ -67,15 +68,16 @@ def test_pages_reconnect_after_restart_with_last_event_id(open_page, feed, serve
         assert page.locator("#badge").is_visible()
         assert "as of" in page.locator("#badge").inner_text()
     room.evaluate("document.getElementById('as-of').textContent = '01:02:03'")
-    room.wait_for_timeout(50)
+    room.wait_for_event("requestfailed")  # it tries again
     assert room.locator("#as-of").inner_text() == "01:02:03", "it stands while the table is not heard"
     feed.publish(view(seq=9, owed="second", hits=(Hit(1, found=False),)))
     again = WebServer(feed, port=server.port)
     again.start()
     try:
         for page in (room, over):
+            await_drawn(page, 9)
             badge_is(page, "live")
-            says(page, "sentence", "Second hit: Long Hollow")
+            assert page.locator("[data-live=sentence]").text_content() == "Second hit: Long Hollow"
         assert room.locator("#as-of").inner_text() != "01:02:03"
         returned = [parse_qs(urlsplit(url).query) for url in open_page.asked if "last=" in url]
         assert all(query["last"] == [last] for query in returned)
@@ -89,9 +91,8 @@ def test_pages_reconnect_after_restart_with_last_event_id(open_page, feed, serve
 @pytest.mark.parametrize("place", STRIPS)
 def test_the_overlay_is_clear_but_for_its_strips(open_page, feed, place):
     page = open_page(f"overlay?place={place}", size=(1920, 1080))
-    for seq, name in enumerate(("wide", "slahal", "bageswin"), 2):
-        feed.publish(msgspec.structs.replace(PHASES[name], seq=seq, calls=("game",) * 3, ends=None, limit=None))
-        says(page, "sentence", sentence(PHASES[name]))
+    for name in ("wide", "slahal", "bageswin"):
+        follow(page, feed, PHASES[name], calls=("game",) * 3, ends=None, limit=None)
         for strip, (left, top, width, height) in STRIPS[place].items():
             assert page.locator(f"section.{strip}").bounding_box() == dict(
                 zip(("x", "y", "width", "height"), (left, top, width, height), strict=True)
@@ -109,10 +110,8 @@ def test_stopped_clock_has_pause_sign_and_running_none(open_page, feed, path):
     page, now = open_page(path, size=(1920, 1080)), feed.clock()
     how = """() => [...document.querySelectorAll(".clock b")].filter((b) => b.textContent)
         .map((b) => [getComputedStyle(b).textDecorationLine, getComputedStyle(b, "::before").content])"""
-    for seq, (name, stood, sign) in enumerate((("hit", None, "none"), ("second", now, '""')), 2):
-        feed.publish(msgspec.structs.replace(PHASES[name], seq=seq, since=now, limit=600.0, stood=stood))
-        says(page, "sentence", sentence(PHASES[name]))
-        page.locator(".clock b:not(:empty)").wait_for()
+    for name, stood, sign in (("hit", None, "none"), ("second", now, '""')):
+        follow(page, feed, PHASES[name], since=now, limit=600.0, stood=stood)
         assert page.evaluate(how) == [["none", sign]], name
 
 
@@ -212,9 +211,10 @@ def test_true_seal_matches_and_changed_seal_differs(open_page, feed, game, pad):
 def test_phone_that_saw_seal_before_hit_is_witness(open_page, feed):
     feed.publish(msgspec.structs.replace(DAKOTA, seq=2))
     page = open_page(size=(390, 844))
-    says(page, "seal", SEAL)
-    feed.publish(msgspec.structs.replace(SHOWN, commit=None))
-    page.wait_for_function("() => document.querySelector('.seal').dataset.value === 'opened'")
+    assert page.locator("[data-live=seal]").text_content() == SEAL
+    feed.publish(msgspec.structs.replace(AFTER, commit=None))
+    await_drawn(page, AFTER.seq)
+    assert page.locator(".seal").get_attribute("data-value") == "opened"
     page.click("footer a[href='/check']")
     assert verdict(page) == "match"
     assert page.locator("[data-witness=seen]").is_visible()
@@ -243,8 +243,7 @@ def test_public_pages_have_no_axe_violations(open_page, feed, path):
     page = open_page(path, size=(390, 844) if path in {"", "check"} else (1366, 768), reduced_motion="reduce")
     for seq, state in enumerate(states, 3):
         if seq > 3:
-            feed.publish(msgspec.structs.replace(PHASES[state], seq=seq))
-            says(page, "sentence", sentence(PHASES[state]))
+            follow(page, feed, PHASES[state])
         if path == "check":
             show_arithmetic(page)
             page.fill("#hash", "0" * 64)
@@ -302,22 +301,17 @@ def test_sound_plays_result_tones_after_being_enabled(open_page, feed):
         createOscillator() { const frequency = { value: 0 };
           return { frequency, connect: one => one, stop() {}, start() { tones.push(frequency.value) } } } } }""")
 
-    def show(name, seq):
-        feed.publish(msgspec.structs.replace(PHASES[name], seq=seq))
-        page.wait_for_function(
-            "said => document.querySelector('.sentence').textContent === said", arg=sentence(PHASES[name])
-        )
-
-    show("hit", 2001)
-    show("show", 2002)
+    follow(page, feed, PHASES["hit"])
+    follow(page, feed, PHASES["show"])
     assert page.evaluate("tones") == []
     page.click("#sound")
-    show("asked", 2003)
-    show("over", 2004)
-    page.wait_for_function("() => tones.length >= 6")
+    page.wait_for_selector("#sound[aria-pressed=true]")
+    follow(page, feed, PHASES["asked"])
+    follow(page, feed, PHASES["over"])
     assert page.evaluate("tones") == [880, 523, 659, 392, 523, 659]
     page.click("#sound")
-    show("show", 2005)
+    page.wait_for_selector("#sound[aria-pressed=false]")
+    follow(page, feed, PHASES["show"])
     assert page.evaluate("tones.length") == 6
 
 
@@ -325,13 +319,13 @@ def test_the_page_can_be_installed(open_page, server):
     page = open_page(size=(390, 844))
     manifest = page.evaluate("""async () => {
       const found = await fetch(document.querySelector("link[rel=manifest]").href);
-      const told = await found.json();
+      const content = await found.json();
       const width = async one => {
         const image = await (await fetch(one.src)).blob();
         return (await createImageBitmap(image).catch(() => ({ width: 0 }))).width;
       };
-      const icons = await Promise.all(told.icons.map(width));
-      return [found.headers.get("content-type"), told.start_url, told.display, icons];
+      const icons = await Promise.all(content.icons.map(width));
+      return [found.headers.get("content-type"), content.start_url, content.display, icons];
     }""")
     assert manifest == ["application/manifest+json", "/", "standalone", [0, 180, 512]]
     protocol = page.context.new_cdp_session(page)

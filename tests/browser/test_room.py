@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from cases import cases
+from headless import await_drawn
 from phases import DAKOTA, PHASES
 
 from pi_controller.table.view import Hit
@@ -71,16 +72,16 @@ def room(chromium, feed):
     for server in servers.values():
         server.start()
     tab = still(chromium)
-    seq, shown = 100, None
+    seq, current = 100, None
 
     def measure(phase, size, code=True):
-        nonlocal seq, shown
+        nonlocal seq, current
         tab.set_viewport_size({"width": size[0], "height": size[1]})
-        if shown != (phase, code):
+        if current != (phase, code):
             seq += 1
             feed.publish(msgspec.structs.replace(PHASES[phase], seq=seq))
             tab.goto(servers[code].url + "room")
-            shown = (phase, code)
+            current = (phase, code)
         return tab.evaluate(MEASURE, NAMED)
 
     yield measure
@@ -136,8 +137,8 @@ def test_live_room_page_has_no_badge_or_hash(chromium, room, feed):
 
 NOTE_TIMES = """() => {
     const timer = window.setTimeout;
-    window.held = [];
-    window.setTimeout = (does, ms, ...more) => (ms >= 4000 ? (held.push(ms), 0) : timer(does, ms, ...more));
+    window.timers = [];
+    window.setTimeout = (does, ms, ...more) => (ms >= 4000 ? (timers.push(ms), 0) : timer(does, ms, ...more));
     const animate = Element.prototype.animate;
     window.flights = [];
     Element.prototype.animate = function (frames, how) {
@@ -153,26 +154,28 @@ def test_sticks_fly_and_result_stays_four_seconds(open_page, feed):
     feed.publish(msgspec.structs.replace(start, seq=2))
     for motion in ("no-preference", "reduce"):
         page = open_page("room", size=(1920, 1080), reduced_motion=motion)
-        page.wait_for_function("() => document.querySelectorAll('[data-count=long_a] .on').length === 8")
+        assert page.locator("[data-count=long_a] .on").count() == 8
         page.evaluate(NOTE_TIMES)
         given = msgspec.structs.replace(
             start, seq=3, phase="hide", hide=8, hider="B", hits=(Hit(1, found=True),), long={"A": 4, "B": 9},
             before=dict(PHASES["hit"].sheet), sheet={**PHASES["hit"].sheet, "long": {"A": 4, "B": 9}, "hider": "B"},
         )  # fmt: skip
         feed.publish(given)
-        page.wait_for_function("() => document.querySelectorAll('[data-count=long_b] .on').length === 9")
+        await_drawn(page, 3)
+        assert page.locator("[data-count=long_b] .on").count() == 9
         flights = page.evaluate("flights")
         assert len(flights) == (4 if motion == "no-preference" else 0)
         assert all(0 < ms <= 800 for ms in flights)
         assert page.locator(".result").is_visible()
-        assert all(4000 <= ms <= 5000 for ms in page.evaluate("held"))
-        assert len(page.evaluate("held")) >= 1
+        assert all(4000 <= ms <= 5000 for ms in page.evaluate("timers"))
+        assert len(page.evaluate("timers")) >= 1
         assert page.locator(".result").inner_text() == (
             "Found at the first hit: four sticks to Long Hollow, who hide next"
         )
         assert not page.locator("[data-live=sentence]").is_visible()
         feed.publish(msgspec.structs.replace(PHASES["asked"], seq=4))
-        page.wait_for_function("() => !document.body.dataset.result")
+        await_drawn(page, 4)
+        assert not page.evaluate("document.body.dataset.result")
         assert page.locator("[data-live=sentence]").inner_text() == "The judge decides", "a question waits for nothing"
         feed.publish(msgspec.structs.replace(start, seq=5 if motion == "no-preference" else 6))
         page.close()

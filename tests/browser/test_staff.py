@@ -5,12 +5,19 @@ import time
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from headless import wait_until
+from headless import await_drawn, wait_until
 from served_installation import installed, sign_in_by_touch, type_pin, until
 
 from pi_controller.exhibit.exhibit import EndedSession
 from pi_controller.exhibit.staff_desk import HOME, READY_NOTICES
 from pi_controller.exhibit.staff_setup import PATH
+
+
+def give_order(tab, selector):
+    """Touch `selector` and wait until the page shows what came of it."""
+    seq = int(tab.evaluate("document.documentElement.dataset.seq"))
+    tab.click(selector)
+    await_drawn(tab, seq + 1)
 
 
 def test_corner_long_press_opens_touch_operated_staff_page(tmp_path, chromium):
@@ -28,29 +35,26 @@ def test_corner_long_press_opens_touch_operated_staff_page(tmp_path, chromium):
         tab.clock.run_for(3_500)
         tab.mouse.up()
         tab.wait_for_url(f"**{HOME}")
-        tab.wait_for_load_state()
         assert Axe().run(tab).violations_count == 0
         tab.click('[data-name="Head"]')
         type_pin(tab)
         installation.record_session(0.0, EndedSession("mat", "finished", 61.4, 7))
         until(lambda: installation.staff.page.shown.usage)
         tab.click("[type=submit]")
-        tab.wait_for_selector("body.staff")
-        tab.wait_for_load_state()
+        await_drawn(tab)
         for width, height in ((390, 844), (1080, 1920), (1920, 1080)):
             tab.set_viewport_size({"width": width, "height": height})
             assert tab.evaluate("document.documentElement.scrollWidth") <= width
             small = "[...document.querySelectorAll('button, a, input')].filter(e => e.offsetHeight < 44).length"
             assert tab.evaluate(small) == 0
             assert Axe().run(tab).violations_count == 0
-        tab.click(f'[data-notice="{READY_NOTICES[0]}"]')
-        tab.wait_for_selector('[data-notice=""]')
+        give_order(tab, f'[data-notice="{READY_NOTICES[0]}"]')
+        assert tab.locator('[data-notice=""]').is_visible()
         assert installation.exhibit.stage.name == "notice"
-        tab.wait_for_load_state()  # the page that follows counts from its own start
         tab.clock.run_for(61_000)
         tab.wait_for_url(f"{url}/")
         tab.goto(url + HOME)
-        tab.wait_for_selector("#sign-in")
+        assert tab.locator("#sign-in").is_visible()
         tab.clock.run_for(61_000)
         tab.wait_for_url(f"{url}/")
         tab.close()
@@ -95,10 +99,10 @@ def test_the_first_hour_on_a_phone(tmp_path, chromium):
             installation.record_session(time.time(), EndedSession(kind, "finished", 60.0, 3))
         tab = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
         sign_in_by_touch(tab, url)
-        tab.wait_for_selector(f'body.staff [href="{PATH}"]')
         look(tab, "staff")
         tab.click(f'[href="{HOME}/problems"]')
-        tab.wait_for_selector(".steps")
+        tab.wait_for_url(f"**{HOME}/problems")
+        assert tab.locator(".steps").is_visible()
         look(tab, "problems")
         tab.goto(url + PATH)
         tab.fill('[data-key="exhibit.opens"] input', "9 o'clock")
@@ -109,13 +113,13 @@ def test_the_first_hour_on_a_phone(tmp_path, chromium):
         tab.fill('[data-key="exhibit.closes"] input', "17:00")
         tab.fill('[data-key="exhibit.dim_page"] input', "0,5")
         tab.click("#settings [type=submit]")
-        tab.wait_for_selector('[role=status]:has-text("Saved")')
-        tab.wait_for_load_state()
+        tab.wait_for_url("**?saved")
+        assert tab.locator("[role=status]", has_text="Saved").is_visible()
         assert installation.exhibit.section.opens == "09:00"
         assert installation.exhibit.section.dim_page == 0.5
         tab.fill("#t-introduction", "Welcome.\nCome and play.")
         tab.click("#texts [type=submit]")
-        tab.wait_for_selector(".bar [data-do=texts]")
+        tab.wait_for_url("**/preview/about")
         look(tab, "preview")
         assert installation.exhibit.host.texts.introduction == ""
         tab.click(".bar [data-do=texts]")
@@ -125,7 +129,6 @@ def test_the_first_hour_on_a_phone(tmp_path, chromium):
 
 def look(tab, name):
     """Check the page on a phone and a small screen, and keep a picture where somebody wants pictures."""
-    tab.wait_for_load_state()  # with its styles and scripts
     for width, height in ((800, 480), (390, 844)):
         tab.set_viewport_size({"width": width, "height": height})
         assert tab.evaluate("document.documentElement.scrollWidth") <= width, name

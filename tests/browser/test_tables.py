@@ -1,9 +1,13 @@
+"""The pages of the games with a score sheet in a real browser."""
+
 from __future__ import annotations
 
+import re
 import time
 
 import msgspec
 import pytest
+from headless import await_drawn
 from played import GAMES, NAMES, SETTINGS, play
 
 from pi_controller.display.phrases import sentence
@@ -13,26 +17,27 @@ EIGHT = {"players": "Ana,Bo,Chaska,Dawn,Eli,Fern,Gus,Hope"}
 WIDE = {"A": "W" * 60, "B": "日本" * 30}
 
 
-def wait_for(page, sentence):
-    page.wait_for_function("said => document.querySelector('[data-live=sentence]')?.textContent === said", arg=sentence)
+def await_layout(page, feed):
+    """Wait for the newest view: a game of another layout loads the page anew."""
+    await_drawn(page, feed.latest.view.seq)
+    assert page.locator("[data-live=sentence]").text_content() == sentence(feed.latest.view)
 
 
 def test_page_follows_play_and_switches_with_the_game(open_page, feed):
     page = open_page()
     view = play("ojibwe", 5, 30, seq=2)
     feed.publish(view)
-    wait_for(page, sentence(view))
+    await_layout(page, feed)
     assert page.locator("body").get_attribute("data-layout") == "sheet"
     strokes = page.locator('[data-team="B"] .long .on')
     assert strokes.count() == view.sheet["counters"]["B"]
     after = play("ojibwe", 5, 31, seq=3)
     feed.publish(after)
-    page.wait_for_function(
-        "n => document.querySelectorAll('[data-team=A] .long .on').length === n", arg=after.sheet["counters"]["A"]
-    )
+    await_drawn(page, 3)
+    assert page.locator("[data-team=A] .long .on").count() == after.sheet["counters"]["A"]
     ring = play("patol", 1, 20, {"players": ",".join(NAMES)}, seq=4)
     feed.publish(ring)
-    wait_for(page, sentence(ring))
+    await_layout(page, feed)
     assert page.locator(".ring .stones circle").count() == 40
     assert page.locator("[data-player='3'] bdi").inner_text() == "<b>Č</b>"
 
@@ -57,9 +62,12 @@ def test_pages_never_scroll_sideways_and_fit_wide_screens(open_page, feed, size)
 def test_time_left_counts_down_to_zero(open_page, feed):
     page = open_page(size=(390, 844))
     feed.publish(play("slahal", 5, 3, seq=2, ends=time.time() + 125.0))
-    page.wait_for_function("() => /^[12]:\\d\\d$/.test(document.querySelector('#clock b').textContent)")
+    await_drawn(page, 2)
     assert page.locator("#clock").is_visible()
+    assert re.fullmatch(r"[12]:\d\d", page.locator("#clock b").text_content())
     feed.publish(play("slahal", 5, 3, seq=3, ends=time.time() - 5.0))
-    page.wait_for_function("() => document.querySelector('#clock b').textContent === '0:00'")
+    await_drawn(page, 3)
+    assert page.locator("#clock b").text_content() == "0:00"
     feed.publish(play("slahal", 5, 3, seq=4, ends=1200.0))  # a simulated game's clock began at nothing
-    page.wait_for_function("() => getComputedStyle(document.querySelector('#clock')).display === 'none'")
+    await_drawn(page, 4)
+    assert not page.locator("#clock").is_visible()

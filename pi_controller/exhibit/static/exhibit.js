@@ -1,5 +1,6 @@
 // The installation's page: draws what the table sends, sends back what is touched, and comes back by itself.
 // @ts-check
+import { noteDrawn } from "./drawn.js";
 import { tellHere } from "./here.js";
 import { EASE_OUT, LONG_MS, MEDIUM_MS, SHORT_MS, noteSticks } from "./motion.js";
 
@@ -17,9 +18,9 @@ const screen = /** @type {HTMLElement} */ (document.getElementById("screen"));
 const news = /** @type {HTMLElement} */ (document.getElementById("news"));
 const away = /** @type {HTMLElement} */ (document.getElementById("away"));
 let source = /** @type {EventSource | null} */ (null);
-let heard = performance.now();
+let lastContactMs = performance.now();
 let ends = Infinity;
-let said = "";
+let lead = "";
 
 /** @typedef {{ html: string, stage: string, turn: number, low: boolean, language: string, title: string,
  *   said: string, left: number | null, bright: number }} Screen */
@@ -40,19 +41,19 @@ function update(/** @type {Element} */ old, /** @type {Element} */ fresh) {
   if (old.isEqualNode(fresh)) return;
   let next = old.firstElementChild;
   for (const child of [...fresh.children]) {
-    let kept = next;
-    while (kept && !stays(kept, child)) kept = kept.nextElementSibling;
-    if (!kept) {
+    let same = next;
+    while (same && !stays(same, child)) same = same.nextElementSibling;
+    if (!same) {
       old.insertBefore(child, next);
       continue;
     }
-    while (next && next !== kept) {
+    while (next && next !== same) {
       const gone = next;
       next = next.nextElementSibling;
       gone.remove();
     }
-    if (child.hasAttribute("data-keep")) update(kept, child);
-    next = kept.nextElementSibling;
+    if (child.hasAttribute("data-keep")) update(same, child);
+    next = same.nextElementSibling;
   }
   while (next) {
     const gone = next;
@@ -71,68 +72,69 @@ const targets = new WeakMap();
 
 /** Bring the numbers of sticks up to date: at once, or counting while the sticks move. */
 function countSticks(/** @type {boolean} */ slowly) {
-  for (const told of screen.querySelectorAll("[data-counted]")) {
-    const end = Number(told.getAttribute("data-counted"));
-    if (targets.get(told) === end) continue;
-    targets.set(told, end);
-    if (slowly) setTimeout(countOn, REVEAL_MS, told, end, COUNTING_MS / Math.max(1, Math.abs(end - Number(told.textContent))));
-    else told.textContent = String(end);
+  for (const number of screen.querySelectorAll("[data-counted]")) {
+    const end = Number(number.getAttribute("data-counted"));
+    if (targets.get(number) === end) continue;
+    targets.set(number, end);
+    if (slowly) setTimeout(countOn, REVEAL_MS, number, end, COUNTING_MS / Math.max(1, Math.abs(end - Number(number.textContent))));
+    else number.textContent = String(end);
   }
 }
 
-/** Count `told` one nearer to `end`, and so on, unless it has another end by now. */
-function countOn(/** @type {Element} */ told, /** @type {number} */ end, /** @type {number} */ pause) {
-  const now = Number(told.textContent);
-  if (targets.get(told) !== end || now === end) return;
-  told.textContent = String(now + Math.sign(end - now));
-  setTimeout(countOn, pause, told, end, pause);
+/** Count `number` one nearer to `end`, and so on, unless it has another end by now. */
+function countOn(/** @type {Element} */ number, /** @type {number} */ end, /** @type {number} */ pause) {
+  const now = Number(number.textContent);
+  if (targets.get(number) !== end || now === end) return;
+  number.textContent = String(now + Math.sign(end - now));
+  setTimeout(countOn, pause, number, end, pause);
 }
 
 /** Show a picture; who had chosen something with the keyboard keeps it where it is still there. */
-function draw(/** @type {Screen} */ shown) {
+function draw(/** @type {Screen} */ now) {
   const chosen = document.activeElement?.getAttribute("data-do");
   const before = marks();
-  const same = shown.stage === document.body.dataset.stage;
+  const same = now.stage === document.body.dataset.stage;
   const landed = same ? noteSticks(REVEAL_MS) : () => {};
   const fresh = document.createElement("div");
   fresh.id = "screen";
-  fresh.innerHTML = shown.html;
+  fresh.innerHTML = now.html;
   update(screen, fresh);
-  document.title = shown.title;
+  document.title = now.title;
   // the same language set again makes Chromium restyle all that is on the page
-  if (document.documentElement.lang !== shown.language) document.documentElement.lang = shown.language;
-  Object.assign(document.body.dataset, { stage: shown.stage, low: shown.low ? "yes" : "", turn: String(shown.turn) });
+  if (document.documentElement.lang !== now.language) document.documentElement.lang = now.language;
+  Object.assign(document.body.dataset, { stage: now.stage, low: now.low ? "yes" : "", turn: String(now.turn) });
   landed();
   countSticks(same && !still.matches);
-  if (!still.matches && shown.stage === "play" && marks() !== before) {
+  if (!still.matches && now.stage === "play" && marks() !== before) {
     // what happened is told after it is seen
     screen.querySelector(".lead")?.animate([{ opacity: 0 }, { opacity: 1 }], { duration: SHORT_MS, delay: LONG_MS, fill: "backwards" });
   }
-  document.body.style.setProperty("--shade", String(1 - shown.bright));
-  ends = shown.left === null ? Infinity : performance.now() + shown.left * 1000;
+  document.body.style.setProperty("--shade", String(1 - now.bright));
+  ends = now.left === null ? Infinity : performance.now() + now.left * 1000;
   if (chosen) /** @type {HTMLElement | null} */ (screen.querySelector(`[data-do="${chosen}"]`))?.focus();
-  if (shown.stage === "attract") news.textContent = ""; // nothing of the last visitor stays
-  else if (shown.said !== said) news.textContent = shown.said;
-  said = shown.said;
+  if (now.stage === "attract") news.textContent = ""; // nothing of the last visitor stays
+  else if (now.said !== lead) news.textContent = now.said;
+  lead = now.said;
   count();
 }
 
 function count() {
-  const told = screen.querySelector("[data-left]");
-  if (told) told.textContent = ends === Infinity ? "" : String(Math.max(0, Math.ceil((ends - performance.now()) / 1000)));
+  const clock = screen.querySelector("[data-left]");
+  if (clock) clock.textContent = ends === Infinity ? "" : String(Math.max(0, Math.ceil((ends - performance.now()) / 1000)));
 }
 setInterval(count, 250);
 
 function open() {
   source?.close();
-  heard = performance.now();
+  lastContactMs = performance.now();
   const stream = new EventSource("/events");
   source = stream;
   stream.addEventListener("screen", (event) => {
     draw(JSON.parse(event.data));
-    alive();
+    noteDrawn(event.lastEventId);
+    markLive();
   });
-  stream.addEventListener("beat", alive);
+  stream.addEventListener("beat", markLive);
   stream.addEventListener("error", () => {
     stream.close();
     if (stream !== source) return;
@@ -141,13 +143,13 @@ function open() {
   });
 }
 
-function alive() {
-  heard = performance.now();
+function markLive() {
+  lastContactMs = performance.now();
   away.hidden = true;
   tellHere();
 }
 setInterval(() => {
-  if (performance.now() - heard > SILENT_MS) open();
+  if (performance.now() - lastContactMs > SILENT_MS) open();
 }, 5_000);
 
 /** The control that is touched, or the stage, which starts a game or skips the mat's turn. */
@@ -208,12 +210,12 @@ addEventListener("keydown", (event) => {
 });
 
 /** Who holds the corner of the screen long enough comes to the staff page; nobody does by chance. */
-let held = 0;
+let holdTimer = 0;
 addEventListener("pointerdown", (event) => {
-  clearTimeout(held);
-  if (event.clientX < CORNER_PX && event.clientY < CORNER_PX) held = setTimeout(() => location.assign("/staff"), HELD_MS);
+  clearTimeout(holdTimer);
+  if (event.clientX < CORNER_PX && event.clientY < CORNER_PX) holdTimer = setTimeout(() => location.assign("/staff"), HELD_MS);
 });
-for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => clearTimeout(held));
+for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => clearTimeout(holdTimer));
 
 document.addEventListener("contextmenu", (event) => event.preventDefault());
 addEventListener("pagehide", () => source?.close());

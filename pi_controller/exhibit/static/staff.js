@@ -1,5 +1,6 @@
 // The staff page: sends what is touched, shows the page anew when it is done, and makes room when nobody is there.
 // @ts-check
+import { noteDrawn } from "./drawn.js";
 import { goBack } from "./go_back.js";
 import "./here.js";
 
@@ -75,3 +76,4 @@ document.getElementById("texts")?.addEventListener("submit", async (event) => {
   if (await send("/staff/setup/texts", { texts })) location.assign("/staff/preview/about");
 });
 goBack(Number(document.body.dataset.back), signOut);
+noteDrawn(document.body.dataset.update ?? 0);

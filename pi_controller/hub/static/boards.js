@@ -1,9 +1,10 @@
 // Updates a page of the hub: each event has the HTML of the parts.
 // @ts-check
+import { noteDrawn } from "./drawn.js";
 
 const SILENT_MS = 25_000; // a bit more than two heartbeats
 const badge = /** @type {HTMLElement} */ (document.getElementById("badge"));
-let heard = performance.now();
+let lastContactMs = performance.now();
 
 /** The newest HTML of each part: one that cannot be redrawn now waits for it.
  * @type {Map<HTMLElement, string>} */
@@ -14,17 +15,17 @@ const loaded = new Map([...document.querySelectorAll("[data-region]")].map((part
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
 
 /** Post `body` to `path`; return the answer, null if it was refused or did not arrive, and the sentence to show for it.
- * @returns {Promise<{ told: any, said: string }>} */
+ * @returns {Promise<{ answer: any, message: string }>} */
 export async function post(/** @type {string} */ path, /** @type {BodyInit} */ body, type = "application/json") {
   const words = document.body.dataset;
   try {
-    const answer = await fetch(path, { method: "POST", headers: { "content-type": type }, body });
-    const told = await answer.json();
-    if (answer.status === 401) location.reload();
-    if (answer.ok) return { told, said: words.done ?? "" };
-    return { told: null, said: [told.error.what, told.error.todo].filter(Boolean).join(": ") };
+    const response = await fetch(path, { method: "POST", headers: { "content-type": type }, body });
+    const answer = await response.json();
+    if (response.status === 401) location.reload();
+    if (response.ok) return { answer, message: words.done ?? "" };
+    return { answer: null, message: [answer.error.what, answer.error.todo].filter(Boolean).join(": ") };
   } catch {
-    return { told: null, said: words.failed ?? "" };
+    return { answer: null, message: words.failed ?? "" };
   }
 }
 
@@ -66,16 +67,16 @@ const touchedForms = (/** @type {HTMLElement} */ place) => [.../** @type {NodeLi
 function put(/** @type {HTMLElement} */ part, /** @type {string} */ html) {
   if (part.dataset.html === html || part.querySelector("[data-asked]") || (pressed && part.querySelector(":active"))) return;
   const at = part.contains(document.activeElement) ? document.activeElement : null;
-  const kept = touchedForms(part);
-  if (at instanceof HTMLSelectElement || kept.some((form) => form.contains(at))) return;
+  const touched = touchedForms(part);
+  if (at instanceof HTMLSelectElement || touched.some((form) => form.contains(at))) return;
   const fresh = document.createElement("template");
   fresh.innerHTML = html; // the server has escaped every text in it
   const same = fresh.innerHTML === loaded.get(part);
   loaded.delete(part);
   if (same) return void (part.dataset.html = html);
   const places = new Map([.../** @type {NodeListOf<HTMLElement>} */ (fresh.content.querySelectorAll(FORM))].map((form) => [formKey(form), form]));
-  if (kept.some((form) => !places.has(formKey(form)))) return;
-  for (const form of kept) places.get(formKey(form))?.replaceWith(form);
+  if (touched.some((form) => !places.has(formKey(form)))) return;
+  for (const form of touched) places.get(formKey(form))?.replaceWith(form);
   const open = new Map([...part.querySelectorAll("details")].map((one) => [named(one), one.open]));
   part.replaceChildren(fresh.content);
   part.dataset.html = html;
@@ -130,7 +131,7 @@ function tick() {
 
 const stream = new EventSource(document.body.dataset.events ?? "/events");
 stream.addEventListener("regions", (event) => {
-  heard = performance.now();
+  lastContactMs = performance.now();
   badge.dataset.value = "live";
   const news = JSON.parse(event.data);
   for (const part of document.querySelectorAll("[data-region]")) {
@@ -139,20 +140,21 @@ stream.addEventListener("regions", (event) => {
     newest.set(/** @type {HTMLElement} */ (part), html);
     put(/** @type {HTMLElement} */ (part), html);
   }
+  noteDrawn(event.lastEventId);
 });
 stream.addEventListener("now", (event) => {
   ahead = Number(event.data) * 1000 - Date.now();
   tick();
 });
 stream.addEventListener("beat", () => {
-  heard = performance.now();
+  lastContactMs = performance.now();
   badge.dataset.value = "live";
 });
 stream.addEventListener("error", () => {
   badge.dataset.value = "stale";
 });
 setInterval(() => {
-  if (performance.now() - heard > SILENT_MS) badge.dataset.value = "stale";
+  if (performance.now() - lastContactMs > SILENT_MS) badge.dataset.value = "stale";
   redraw();
   tick();
 }, 500);

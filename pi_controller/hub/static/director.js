@@ -5,7 +5,7 @@ import { post, release, releaseIfGone } from "./boards.js";
 const SURE_MS = 4_000;
 const READ_MS = 20_000; // how long a question with names waits for its second touch
 const DONE_MS = 4_000;
-const said = /** @type {HTMLElement} */ (document.getElementById("said"));
+const line = /** @type {HTMLElement} */ (document.getElementById("said"));
 const words = document.body.dataset;
 
 /** Return a unique idempotency key: a repeated command counts once. */
@@ -14,22 +14,22 @@ function fresh() {
 }
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
-let saidUntil;
+let lineTimer;
 
 /** Show `text` in the line below the page: for a moment if all is well, else until the next answer. */
 function tell(/** @type {string} */ text, good = true) {
-  clearTimeout(saidUntil);
-  said.textContent = text;
-  said.dataset.value = good ? "good" : "bad";
-  if (good) saidUntil = setTimeout(() => (said.textContent = ""), DONE_MS);
+  clearTimeout(lineTimer);
+  line.textContent = text;
+  line.dataset.value = good ? "good" : "bad";
+  if (good) lineTimer = setTimeout(() => (line.textContent = ""), DONE_MS);
 }
 
 /** Send `body` to `path`; return the answer, or null if it was refused or did not arrive. Show which of these it was.
  * @returns {Promise<any>} */
 async function send(/** @type {string} */ path, /** @type {BodyInit} */ body, type = "application/json") {
-  const { told, said } = await post(path, body, type);
-  tell(said, told !== null);
-  return told;
+  const { answer, message } = await post(path, body, type);
+  tell(message, answer !== null);
+  return answer;
 }
 
 /** @type {Promise<any>} */
@@ -57,17 +57,17 @@ function isSure(/** @type {HTMLElement} */ button, sentence = button.dataset.ask
     return true;
   }
   const text = button.textContent;
-  said.textContent = ""; // an earlier answer is none to this question
+  line.textContent = ""; // an earlier answer is none to this question
   button.style.minWidth = `${button.offsetWidth}px`;
   button.dataset.asked = "yes";
   button.textContent = words.sure ?? "";
-  const line = Object.assign(document.createElement("p"), { className: "ask", textContent: sentence, role: "alert" });
-  if (sentence) (button.closest(".buttons") ?? button).after(line);
-  line.scrollIntoView({ block: "nearest" }); // below the last line of a phone it would be confirmed unread
+  const question = Object.assign(document.createElement("p"), { className: "ask", textContent: sentence, role: "alert" });
+  if (sentence) (button.closest(".buttons") ?? button).after(question);
+  question.scrollIntoView({ block: "nearest" }); // below the last line of a phone it would be confirmed unread
   const timer = setTimeout(() => questions.get(button)?.(), sentence ? READ_MS : SURE_MS);
   questions.set(button, () => {
     clearTimeout(timer);
-    line.remove();
+    question.remove();
     questions.delete(button);
     delete button.dataset.asked;
     button.style.minWidth = "";
@@ -212,21 +212,21 @@ const codes = /** @type {HTMLElement} */ (document.getElementById("join-codes"))
 /** Open a join code and show it, only on this page, until it was used or has expired. */
 async function openCode(/** @type {HTMLFormElement} */ form) {
   const given = new FormData(form);
-  const told = await send("/director/join", JSON.stringify({ do: "open", table: given.get("table"), anew: given.has("anew") }));
-  if (!told) return null;
-  forget(told.table);
-  const shown = /** @type {HTMLTemplateElement} */ (document.getElementById("join-code")).content.cloneNode(true);
-  const part = /** @type {HTMLElement} */ (/** @type {DocumentFragment} */ (shown).firstElementChild);
-  part.dataset.table = told.table;
-  setTimeout(() => part.remove(), 1000 * told.good_s); // also without a connection to the hub
-  /** @type {HTMLElement} */ (part.querySelector("h3")).textContent = told.table;
-  /** @type {HTMLElement} */ (part.querySelector(".code")).textContent = told.code;
-  /** @type {HTMLElement} */ (part.querySelector("code")).textContent = told.command;
-  /** @type {HTMLElement} */ (part.querySelector(".qr")).innerHTML = told.qr; // drawn by the hub
+  const code = await send("/director/join", JSON.stringify({ do: "open", table: given.get("table"), anew: given.has("anew") }));
+  if (!code) return null;
+  forget(code.table);
+  const copy = /** @type {HTMLTemplateElement} */ (document.getElementById("join-code")).content.cloneNode(true);
+  const part = /** @type {HTMLElement} */ (/** @type {DocumentFragment} */ (copy).firstElementChild);
+  part.dataset.table = code.table;
+  setTimeout(() => part.remove(), 1000 * code.good_s); // also without a connection to the hub
+  /** @type {HTMLElement} */ (part.querySelector("h3")).textContent = code.table;
+  /** @type {HTMLElement} */ (part.querySelector(".code")).textContent = code.code;
+  /** @type {HTMLElement} */ (part.querySelector("code")).textContent = code.command;
+  /** @type {HTMLElement} */ (part.querySelector(".qr")).innerHTML = code.qr; // drawn by the hub
   codes.append(part);
-  said.textContent = ""; // the code is the answer
+  line.textContent = ""; // the code is the answer
   part.scrollIntoView({ block: "nearest" });
-  return told;
+  return code;
 }
 
 /** Remove the code of a table from the page. */

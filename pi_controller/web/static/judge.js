@@ -3,11 +3,11 @@
 import { News } from "./announce.js";
 import { Clock, sounds } from "./judge_clock.js";
 import * as more from "./judge_more.js";
+import { noteDrawn } from "./drawn.js";
 import { announce, by, fill, make, minutes, say, set, words } from "./judge_page.js";
 import { people } from "./judge_people.js";
 import { Panel } from "./judge_play.js";
 import { Sender } from "./judge_send.js";
-import { signIn } from "./judge_sign.js";
 
 const INERT_MS = 300; // after a change of the table: a touch within this time was meant for the old state
 const AGAIN_MS = 1_000;
@@ -22,13 +22,13 @@ function console_() {
   let state = null;
   /** @type {EventSource | null} */
   let source = null;
-  let [heard, spoken, received, inert, settled] = [performance.now(), performance.now(), performance.now(), 0, 0];
-  let [live, replacing, catching, told] = [true, false, false, by("sentence").textContent];
+  let [silentSinceMs, lastContactMs, receivedMs, inertUntilMs, settledUntilMs] = [performance.now(), performance.now(), performance.now(), 0, 0];
+  let [live, replacing, catching, sentence] = [true, false, false, by("sentence").textContent];
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let again;
 
   const sender = new Sender(offer);
-  const panel = new Panel(by("play"), press, asked);
+  const panel = new Panel(by("play"), press, mayPress);
   const [showFouls, showProtest, showLog] = [more.fouls(press), more.protest(press), more.log()];
   const [showClosing, showTeams, showPast] = [more.closing(press), more.teams(press), more.past(undo)];
   more.hits();
@@ -44,9 +44,9 @@ function console_() {
   }
 
   /** Return whether a touch on `from` counts; if not, show why. The hiders' button ends the wait after a settled turn. */
-  function asked(/** @type {HTMLElement} */ from, on = true, play = true) {
+  function mayPress(/** @type {HTMLElement} */ from, on = true, play = true) {
     const next = by("play").contains(from) && !from.closest(".ready");
-    const why = performance.now() < (next ? Math.max(inert, settled) : inert) ? words.just_changed : off(play) || (on ? "" : words.off_rules);
+    const why = performance.now() < (next ? Math.max(inertUntilMs, settledUntilMs) : inertUntilMs) ? words.just_changed : off(play) || (on ? "" : words.off_rules);
     if (why) announce(why);
     if (why && from.closest("#dock")) say(by("why"), why);
     return !why;
@@ -54,54 +54,54 @@ function console_() {
 
   /** @typedef {{ label: string, does: () => void }} Does */
 
-  /** Show the message `told` with one or two buttons. */
-  function toast(/** @type {(Node | string)[]} */ told, /** @type {string} */ value, label = words.close, does = quiet, /** @type {Does | null} */ more_ = null) {
+  /** Show `message` with one or two buttons. */
+  function toast(/** @type {(Node | string)[]} */ message, /** @type {string} */ value, label = words.close, does = closeToast, /** @type {Does | null} */ more_ = null) {
     by("toast-more").hidden = !more_;
     say(by("toast-more"), more_?.label ?? "");
     by("toast-more").onclick = () => more_?.does();
-    by("toast-told").replaceChildren(...told);
+    by("toast-told").replaceChildren(...message);
     say(by("toast-do"), label);
     by("toast-do").onclick = does;
     by("toast").dataset.value = value;
   }
 
-  function quiet() {
+  function closeToast() {
     by("toast").dataset.value = "";
     by("toast-told").replaceChildren();
   }
 
   /** Send `call` for the state that is on the screen. */
-  async function press(/** @type {any} */ call, /** @type {HTMLElement} */ from, seen = state.view.revision) {
+  async function press(/** @type {any} */ call, /** @type {HTMLElement} */ from, expect = state.view.revision) {
     const game = ["action", "answer", "hidden", "hide_again"].includes(call.judge);
-    if (!asked(from, true, game)) return;
+    if (!mayPress(from, true, game)) return;
     const before = state.log.at(-1)?.seq ?? 0;
     from.dataset.busy = document.body.dataset.busy = "yes"; // the body too: an update may replace the button
     announce(words.sending);
-    const outcome = await sender.send(call, seen);
+    const outcome = await sender.send(call, expect);
     catching = true;
-    if ((outcome?.revision ?? 0) > state.view.revision) await fresh(); // else the next touch would be for the old state
+    if ((outcome?.revision ?? 0) > state.view.revision) await refetch(); // else the next touch would be for the old state
     catching = false;
     delete from.dataset.busy;
     delete document.body.dataset.busy;
     if (!outcome) return;
     replacing = false;
     if (outcome.ok) {
-      quiet();
+      closeToast();
       panel.forget();
       more.discard(from.closest(".inside"));
       announce(words.done);
       if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(VIBRATE_MS);
-      if (call.judge === "ruling" && call.ruling === "upheld") upheld();
+      if (call.judge === "ruling" && call.ruling === "upheld") offerConsequences();
       offer();
     } else if (outcome.gone) {
       toast([words.gave_up], "warn");
     } else if (outcome.status === 401) {
       location.reload();
     } else if (outcome.error?.code === "stale") {
-      await fresh();
+      await refetch();
       const since = state.log.filter((/** @type {any} */ line) => line.seq > before);
       const lines = since.length ? since.map((/** @type {any} */ line) => make("li", {}, line.text, " – ", make("bdi", {}, line.who))) : [make("li", {}, words.moved_nothing)];
-      toast([make("p", {}, make("strong", {}, words.moved_on)), make("ul", {}, ...lines), make("p", {}, fill(words.now, { said: told }))], "warn");
+      toast([make("p", {}, make("strong", {}, words.moved_on)), make("ul", {}, ...lines), make("p", {}, fill(words.now, { said: sentence }))], "warn");
     } else {
       const { what = words.failed, todo = "" } = outcome.error ?? {};
       toast([make("strong", {}, `${what.charAt(0).toUpperCase()}${what.slice(1)}.`), todo ? ` ${todo.charAt(0).toUpperCase()}${todo.slice(1)}.` : ""], "warn");
@@ -109,30 +109,30 @@ function console_() {
   }
 
   /** After a protest was upheld, open the score sheet: its consequences are entered there. */
-  function upheld() {
+  function offerConsequences() {
     const { undo: taken, fields } = state.console;
     const setting = () => {
-      quiet();
+      closeToast();
       by("set").setAttribute("open", "");
       by("set").scrollIntoView({ block: "start" });
       /** @type {HTMLElement} */ (by("set").querySelector("summary")).focus({ preventScroll: true });
     };
     const undoing = () => {
-      quiet();
+      closeToast();
       undo(by("undo"));
     };
     const undos = taken && state.me.role !== "committee" ? { label: `${words.undo}: ${taken}`, does: undoing } : null;
     const sets = fields.length ? { label: words.set, does: setting } : null;
     const first = sets ?? undos;
-    if (first) toast([words.upheld_next], "warn", first.label, first.does, (sets && undos) ?? { label: words.close, does: quiet });
+    if (first) toast([words.upheld_next], "warn", first.label, first.does, (sets && undos) ?? { label: words.close, does: closeToast });
   }
 
   function undo(/** @type {HTMLElement} */ from) {
-    if (asked(from, on("undo"), false)) press({ judge: "undo" }, from);
+    if (mayPress(from, on("undo"), false)) press({ judge: "undo" }, from);
   }
 
   /** Fetch the whole state at once. */
-  async function fresh() {
+  async function refetch() {
     const answer = await fetch("/judge/state.json").catch(() => null);
     if (answer?.ok) show(await answer.json());
   }
@@ -141,16 +141,15 @@ function console_() {
   function show(/** @type {any} */ now) {
     if (state && state.view.revision !== now.view.revision) {
       const turned = JSON.stringify(state.view.sheet) !== JSON.stringify(now.view.sheet) && now.view.owed !== "second";
-      inert = performance.now() + INERT_MS;
-      settled = turned ? performance.now() + settle : 0;
+      inertUntilMs = performance.now() + INERT_MS;
+      settledUntilMs = turned ? performance.now() + settle : 0;
       document.body.dataset.inert = "yes";
-      const over = () => performance.now() < Math.max(inert, settled) || delete document.body.dataset.inert;
+      const over = () => performance.now() < Math.max(inertUntilMs, settledUntilMs) || delete document.body.dataset.inert;
       setTimeout(over, Math.max(INERT_MS, turned ? settle : 0) + 1);
       replacing = false;
       panel.forget();
     }
-    [state, received] = [now, performance.now()];
-    set(document.body, "data-revision", String(now.view.revision));
+    [state, receivedMs] = [now, performance.now()];
     const texts = { ...now.board.texts };
     for (const element of document.querySelectorAll("[data-text]")) {
       say(element, texts[element.getAttribute("data-text") ?? ""] ?? "");
@@ -163,7 +162,7 @@ function console_() {
     say(by("health"), now.health.board);
     say(by("me"), now.me.name);
     set(document.body, "data-role", now.me.role);
-    told = texts.sentence;
+    sentence = texts.sentence;
     news.tell(now.board);
     const { shape, more: seldom } = now.console.play;
     by("teams").hidden = !now.console.nameable || ["shoot", "guess"].includes(shape); // these forms need the space
@@ -179,27 +178,28 @@ function console_() {
     if (now.protest && !now.protest.play_on) /** @type {HTMLDetailsElement} */ (by("protest")).open = true;
     offer();
     tick();
+    noteDrawn(now.view.seq);
   }
 
   /** Enable or disable the buttons by the commands that are possible now. */
   function offer() {
     if (!state) return;
-    const { console: told, view } = state;
-    const asks = told.question;
+    const { console: desk, view } = state;
+    const asks = desk.question;
     const empty = { rows: [], ready: null, submit: null, more: [], values: null };
-    replacing &&= Boolean(told.again?.play);
-    const play = replacing ? told.again.play : asks ? { ...empty, shape: "question", title: asks.title, buttons: asks.buttons } : told.play;
+    replacing &&= Boolean(desk.again?.play);
+    const play = replacing ? desk.again.play : asks ? { ...empty, shape: "question", title: asks.title, buttons: asks.buttons } : desk.play;
     panel.show(play, Boolean(off(!replacing)));
-    const title = replacing ? fill(words.instead, { said: told.undo }) : play.title;
+    const title = replacing ? fill(words.instead, { said: desk.undo }) : play.title;
     say(by("why"), off() || title);
     set(by("why"), "data-value", off() ? "off" : asks ? "asked" : "");
     by("to-ruling").hidden = !view.held || !state.rulings.length;
-    const canUndo = Boolean(told.undo) && live && !sender.busy && !catching;
-    button("undo", [make("b", {}, words.undo), told.undo ? make("span", {}, told.undo) : ""], canUndo);
+    const canUndo = Boolean(desk.undo) && live && !sender.busy && !catching;
+    button("undo", [make("b", {}, words.undo), desk.undo ? make("span", {}, desk.undo) : ""], canUndo);
     for (const one of document.querySelectorAll("#past button")) set(one, "aria-disabled", String(!canUndo));
-    button("again", [replacing ? words.cancel : (told.again?.label ?? "")], canUndo && Boolean(told.again));
-    by("again").classList.toggle("none", !told.again);
-    button("hide-again", [words.hide_again], !off() && told.can_hide_again);
+    button("again", [replacing ? words.cancel : (desk.again?.label ?? "")], canUndo && Boolean(desk.again));
+    by("again").classList.toggle("none", !desk.again);
+    button("hide-again", [words.hide_again], !off() && desk.can_hide_again);
     button("sensors", [view.sensors ? words.sensors_off : words.sensors_on], !off(false));
     button("clock-set", [view.paused === null ? words.stop_clock : words.start_clock], !off(false));
     for (const one of document.querySelectorAll(":is(.more, #teams) .act:not(#hits-inside *)")) {
@@ -217,9 +217,9 @@ function console_() {
   const on = (/** @type {string} */ id) => by(id).getAttribute("aria-disabled") !== "true";
   by("undo").addEventListener("click", () => undo(by("undo")));
   by("again").addEventListener("click", () => {
-    if (!asked(by("again"), on("again"), false)) return;
-    const told = state.console.again;
-    if (told.button) return press(told.button.say, by("again"));
+    if (!mayPress(by("again"), on("again"), false)) return;
+    const change = state.console.again;
+    if (change.button) return press(change.button.say, by("again"));
     replacing = !replacing;
     panel.forget();
     offer();
@@ -231,7 +231,7 @@ function console_() {
     by("protest").scrollIntoView({ block: "start" });
     by("ruling-reason").focus({ preventScroll: true });
   });
-  by("hide-again").addEventListener("click", () => asked(by("hide-again"), on("hide-again")) && press({ judge: "hide_again" }, by("hide-again")));
+  by("hide-again").addEventListener("click", () => mayPress(by("hide-again"), on("hide-again")) && press({ judge: "hide_again" }, by("hide-again")));
   by("sensors").addEventListener("click", () => press({ judge: "sensors", on: !state.view.sensors }, by("sensors")));
   by("clock-set").addEventListener("click", () => press({ judge: "clock", running: state.view.paused !== null }, by("clock-set")));
   by("sign-out").addEventListener("click", async () => {
@@ -267,8 +267,8 @@ function console_() {
 
   // ---- the connection
 
-  function alive() {
-    heard = spoken = performance.now();
+  function markLive() {
+    silentSinceMs = lastContactMs = performance.now();
     say(by("ago"), "");
     set(by("badge"), "data-value", "live");
     say(by("as-of"), new Date().toTimeString().slice(0, 8));
@@ -279,7 +279,7 @@ function console_() {
     sender.now();
   }
 
-  function stale() {
+  function markStale() {
     set(by("badge"), "data-value", "stale");
     if (!live) return;
     live = false;
@@ -290,18 +290,18 @@ function console_() {
   function open() {
     clearTimeout(again);
     source?.close();
-    heard = performance.now();
+    silentSinceMs = performance.now();
     const stream = new EventSource("/judge/events");
     source = stream;
     stream.addEventListener("judge", (event) => {
       show(JSON.parse(event.data));
-      alive();
+      markLive();
     });
-    stream.addEventListener("beat", alive);
+    stream.addEventListener("beat", markLive);
     stream.addEventListener("error", () => {
       stream.close();
       if (stream !== source) return;
-      stale();
+      markStale();
       again = setTimeout(async () => {
         const answer = await fetch("/judge/state.json").catch(() => null);
         if (answer?.status === 401) return location.reload(); // signed out meanwhile
@@ -311,16 +311,16 @@ function console_() {
   }
 
   function tick() {
-    say(by("ago"), live ? "" : ` (${minutes((performance.now() - spoken) / 1000)})`);
-    if (state) clock.tick(state.view, state.now + (performance.now() - received) / 1000);
+    say(by("ago"), live ? "" : ` (${minutes((performance.now() - lastContactMs) / 1000)})`);
+    if (state) clock.tick(state.view, state.now + (performance.now() - receivedMs) / 1000);
   }
   setInterval(tick, 250);
   setInterval(() => {
-    if (performance.now() - heard <= 2 * beat + 500) return;
-    stale();
+    if (performance.now() - silentSinceMs <= 2 * beat + 500) return;
+    markStale();
     open();
   }, Math.min(1_000, beat));
-  addEventListener("offline", stale);
+  addEventListener("offline", markStale);
   addEventListener("online", open);
   addEventListener("pageshow", (event) => event.persisted && open());
   addEventListener("pagehide", () => source?.close());
@@ -331,5 +331,4 @@ function console_() {
   open();
 }
 
-if (document.body.dataset.page === "sign-in") signIn();
-else console_();
+console_();

@@ -5,8 +5,8 @@ import { by, fill, say, set, words } from "./judge_page.js";
 
 const home = document.body.dataset.home ?? "/judge";
 
-/** Initialise the sign-in page. */
-export function signIn() {
+/** Initialise the page. */
+function signIn() {
   const form = /** @type {HTMLFormElement} */ (by("sign-in"));
   const name = /** @type {HTMLInputElement} */ (by("name"));
   const pin = /** @type {HTMLInputElement} */ (by("pin"));
@@ -36,10 +36,10 @@ export function signIn() {
     pin.value = pin.value.slice(0, -1);
   });
   by("show").addEventListener("click", () => {
-    const shown = pin.type === "password";
-    pin.type = shown ? "text" : "password";
-    by("show").setAttribute("aria-pressed", String(shown));
-    say(by("show"), shown ? words.hide : words.show);
+    const isHidden = pin.type === "password";
+    pin.type = isHidden ? "text" : "password";
+    by("show").setAttribute("aria-pressed", String(isHidden));
+    say(by("show"), isHidden ? words.hide : words.show);
   });
 
   function wait(/** @type {string} */ what, /** @type {number} */ seconds) {
@@ -68,15 +68,15 @@ export function signIn() {
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ name: name.value.trim(), pin: pin.value }),
       });
-      const told = await answer.json();
+      const content = await answer.json();
       // the page that asked for the sign-in, such as the choice of a card
       if (answer.ok) return location.replace(location.pathname.endsWith("/sign-in") ? home : location.pathname);
       say(send, words.send);
       pin.value = "";
       if (keyboard) pin.focus();
-      const what = `${told.error.what.charAt(0).toUpperCase()}${told.error.what.slice(1)}.`;
-      if (told.error.wait_s) wait(what, told.error.wait_s);
-      else say(problem, [what, told.error.todo].filter(Boolean).join(" "));
+      const what = `${content.error.what.charAt(0).toUpperCase()}${content.error.what.slice(1)}.`;
+      if (content.error.wait_s) wait(what, content.error.wait_s);
+      else say(problem, [what, content.error.todo].filter(Boolean).join(" "));
     } catch {
       say(send, words.send);
       say(problem, words.no_answer);
@@ -86,3 +86,5 @@ export function signIn() {
   mark();
   if (keyboard) (name.value ? pin : name).focus();
 }
+
+signIn();

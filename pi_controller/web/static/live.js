@@ -2,6 +2,7 @@
 // @ts-check
 
 import { News } from "./announce.js";
+import { noteDrawn } from "./drawn.js";
 import { holdResult, noteSticks } from "./motion.js";
 import { remember } from "./seals.js";
 import { sounds } from "./tones.js";
@@ -25,18 +26,18 @@ const asOf = /** @type {HTMLElement} */ (document.getElementById("as-of"));
 
 /** @type {EventSource | null} */
 let source = null;
-let heard = performance.now();
+let lastContactMs = performance.now();
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let again;
 /** The id of the newest event, with which a reconnecting page asks only for newer ones. */
-let seen = "";
+let lastId = "";
 /** How many seconds the table's clock is ahead of this page's clock. */
 let ahead = -Infinity;
 /** @type {Board | null} */
 let next = null;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let turning;
-let held = false;
+let onHold = false;
 const news = new News();
 const sound = sounds(document.getElementById("sound"));
 
@@ -53,14 +54,14 @@ function count(/** @type {Element} */ row, /** @type {number} */ lit, /** @type 
 }
 
 /** The table's HTML as the server last sent it; the page's own HTML may be serialised differently. */
-let shown = "";
+let tableHtml = "";
 
 /** Show a board: set texts, marks and counts of the elements with their keys. Reload for another layout. */
 function show(/** @type {Board} */ board) {
   if (board.layout !== document.body.dataset.layout) return location.reload();
   const letFly = noteSticks();
   const table = document.querySelector("[data-html=table]");
-  if (table && board.table !== shown) table.innerHTML = shown = board.table; // all texts in it are escaped by the server
+  if (table && board.table !== tableHtml) table.innerHTML = tableHtml = board.table; // all texts in it are escaped by the server
   for (const element of document.querySelectorAll("[data-live]")) {
     const text = board.texts[element.getAttribute("data-live") ?? ""];
     if (text !== undefined) say(element, text);
@@ -77,12 +78,13 @@ function show(/** @type {Board} */ board) {
   holdResult(board.texts, board.marks);
   news.tell(board);
   sound(board.marks);
-  tell();
+  showClocks();
+  noteDrawn(lastId);
 }
 
 /** Show the newest board, unless the last one is too recent or is held. */
 function turn() {
-  if (held || turning !== undefined || next === null) return;
+  if (onHold || turning !== undefined || next === null) return;
   show(next);
   next = null;
   turning = setTimeout(() => {
@@ -91,94 +93,94 @@ function turn() {
   }, PICTURE_MS);
 }
 
-/** Note that the connection works, and the time of the shown state. */
-function alive() {
-  heard = performance.now();
-  if (held) return;
+/** Mark the page as current, and note the time. */
+function markLive() {
+  lastContactMs = performance.now();
+  if (onHold) return;
   badge.dataset.value = "live";
   say(asOf, new Date().toTimeString().slice(0, 8));
 }
 
 /** Mark the page as possibly out of date; "as of" keeps the time of the last message. */
-function stale() {
-  if (!held) badge.dataset.value = "stale";
+function markStale() {
+  if (!onHold) badge.dataset.value = "stale";
 }
 
 /** Synchronise with the table's clock. The message with the shortest delay is the most accurate. */
-function set(/** @type {string} */ time) {
+function setClock(/** @type {string} */ time) {
   ahead = Math.max(ahead, Number(time) - performance.now() / 1000);
-  tell();
+  showClocks();
 }
 
 /** Open the stream and close an older one. */
-function open() {
+function openStream() {
   clearTimeout(again);
   source?.close();
-  heard = performance.now();
-  const stream = new EventSource(STREAM + (seen && `${STREAM.includes("?") ? "&" : "?"}last=${encodeURIComponent(seen)}`));
+  lastContactMs = performance.now();
+  const stream = new EventSource(STREAM + (lastId && `${STREAM.includes("?") ? "&" : "?"}last=${encodeURIComponent(lastId)}`));
   source = stream;
   stream.addEventListener("view", (event) => {
-    seen = event.lastEventId;
+    lastId = event.lastEventId;
     /** @type {Board} */
     const board = JSON.parse(event.data);
     if (board.marks.seal === "sealed") remember(board.texts.seal);
     next = board;
     turn();
-    alive();
+    markLive();
   });
   stream.addEventListener("beat", (event) => {
-    set(event.data);
-    alive();
+    setClock(event.data);
+    markLive();
   });
   stream.addEventListener("error", () => {
     // The browser itself gives up for good after a refusal (a table that restarts), and its
     // delay is not defined. So the page reconnects itself, and sends the last id as the browser would.
     stream.close();
     if (stream !== source) return;
-    stale();
+    markStale();
     clearTimeout(again);
-    again = setTimeout(open, AGAIN_MS + Math.random() * SPREAD_MS);
+    again = setTimeout(openStream, AGAIN_MS + Math.random() * SPREAD_MS);
   });
 }
 
 /** Show the times left until the ends (seconds on the table's clock), if these are near. A stopped clock keeps its value. */
-function tell() {
-  if (held || ahead === -Infinity) return;
-  for (const told of document.querySelectorAll("[data-clock]")) {
-    const end = told.parentElement?.dataset.value;
-    const stopped = told.getAttribute("data-value");
+function showClocks() {
+  if (onHold || ahead === -Infinity) return;
+  for (const clock of document.querySelectorAll("[data-clock]")) {
+    const end = clock.parentElement?.dataset.value;
+    const stopped = clock.getAttribute("data-value");
     const left = end ? Number(end) - (stopped ? Number(stopped) : performance.now() / 1000 + ahead) : Infinity;
     const seconds = Math.max(0, Math.ceil(left));
     const near = Math.abs(left) < FAR_S;
-    say(told, near ? `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}` : "");
+    say(clock, near ? `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}` : "");
   }
 }
-setInterval(tell, 250);
+setInterval(showClocks, 250);
 
 hold?.toggleAttribute("hidden", false);
 hold?.addEventListener("click", () => {
-  held = !held;
-  hold.setAttribute("aria-pressed", String(held));
-  badge.dataset.value = held ? "held" : "stale";
-  if (!held) open();
+  onHold = !onHold;
+  hold.setAttribute("aria-pressed", String(onHold));
+  badge.dataset.value = onHold ? "held" : "stale";
+  if (!onHold) openStream();
   turn();
 });
 
 setInterval(() => {
-  if (performance.now() - heard > SILENT_MS) {
-    stale();
-    open();
+  if (performance.now() - lastContactMs > SILENT_MS) {
+    markStale();
+    openStream();
   }
 }, 5_000);
-addEventListener("offline", stale);
-addEventListener("online", open);
+addEventListener("offline", markStale);
+addEventListener("online", openStream);
 addEventListener("pageshow", (event) => {
-  if (event.persisted) open();
+  if (event.persisted) openStream();
 });
-let left = 0;
+let hiddenAtMs = 0;
 document.addEventListener("visibilitychange", () => {
-  if (document.hidden) left = Date.now();
-  else if (Date.now() - left > ASLEEP_MS) open();
+  if (document.hidden) hiddenAtMs = Date.now();
+  else if (Date.now() - hiddenAtMs > ASLEEP_MS) openStream();
 });
 addEventListener("pagehide", () => source?.close());
-open();
+openStream();

@@ -1,9 +1,10 @@
-"""The machine's Chromium, and how it is started without a screen.
+"""The machine's Chromium without a screen, and pages that are waited for by the number of the update they have drawn.
 
 The headless shell, where there is one, is the same browser without windows of its own: it takes a third of the time.
 """
 
 import shutil
+import time
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -16,53 +17,63 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-
-UPDATED = "() => [...document.querySelectorAll('[data-region]')].every(one => one.dataset.html !== undefined)"
-"""Whether every part of a hub's page has had its first update. A function: the page's policy forbids `eval`."""
-COUNT_STREAMS = """(() => {
-  const Stream = window.EventSource;
-  window.streamsAwaited = 0;
-  window.EventSource = class extends Stream {
-    constructor(...how) {
-      super(...how);
-      window.streamsAwaited += 1;
-      const came = () => { if (!this.came) window.streamsAwaited -= 1; this.came = true; };
-      for (const name of ["view", "judge", "regions", "screen", "walk", "error"])
-        this.addEventListener(name, came);
-    }
-  };
-})()"""
-"""Counts the page's streams that have brought neither an update nor an error yet."""
+PATIENCE_S = 60.0
+"""All tests may share a slow machine."""
 
 
 def launch(playwright, *flags):
-    """Start the machine's Chromium with `flags`."""
-    return playwright.chromium.launch(executable_path=CHROMIUM, args=[*ARGUMENTS, *flags], headless=True)
+    """Start the machine's Chromium with `flags`; loading a page waits for its first update (`await_drawn`)."""
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*ARGUMENTS, *flags], headless=True)
+    for name in ("new_page", "new_context"):
+        setattr(browser, name, _make_patient(getattr(browser, name)))
+    return browser
 
 
-def await_updates(page):
-    """Let `page.goto` and `page.reload` return only after the first update of each stream that the page opens.
+def await_drawn(page, seq=0):
+    """Wait until `page` has drawn the update `seq` or a newer one.
+
+    A function, not an expression: the policy of our pages forbids `eval`.
+    """
+    page.wait_for_function("seq => Number(document.documentElement.dataset.seq || -1) >= seq", arg=seq)
+
+
+def wait_until(page, happened):
+    """Wait until `happened()`, while events of `page` are handled."""
+    end = time.monotonic() + PATIENCE_S
+    while not happened():
+        assert time.monotonic() < end, "it did not happen"
+        page.wait_for_timeout(20)
+
+
+def _make_patient(make):
+    """Return what makes pages, or contexts of pages, that are patient."""
+
+    def make_patient(**options):
+        made = make(**options)
+        made.set_default_timeout(PATIENCE_S * 1000)
+        if not hasattr(made, "new_page"):
+            return _await_first_update(made)
+        make_page = made.new_page
+        made.new_page = lambda: _await_first_update(make_page())
+        return made
+
+    return make_patient
+
+
+def _await_first_update(page):
+    """Let `page.goto` and `page.reload` return after the first update of a page that follows updates.
 
     What a test changes from then on reaches the page as a change. A change that comes earlier may be in the first
-    update already, which replaces parts of the page and of which nothing is announced.
+    update already, of which nothing is announced.
     """
 
     def follow(load):
         def load_and_wait(*arguments, **options):
             answer = load(*arguments, **options)
-            page.wait_for_function("() => !window.streamsAwaited")
+            page.wait_for_function("() => document.documentElement.dataset.seq !== ''")
             return answer
 
         return load_and_wait
 
-    page.add_init_script(COUNT_STREAMS)
     page.goto, page.reload = follow(page.goto), follow(page.reload)
     return page
-
-
-def wait_until(page, happened):
-    """Wait until `happened()`, at most 30 s: a loaded machine may take its time for one request."""
-    for _ in range(1500):
-        if happened():
-            return
-        page.wait_for_timeout(20)

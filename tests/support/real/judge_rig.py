@@ -7,6 +7,7 @@ import time
 from concurrent.futures import Future
 
 import msgspec
+from headless import await_drawn
 
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.base import referee_for
@@ -197,13 +198,19 @@ def sign_in(page, url, name="Ann"):
     page.fill("#name", name)
     page.fill("#pin", PIN)
     page.press("#pin", "Enter")
-    page.wait_for_function("() => document.querySelector('#play')?.dataset.shape !== undefined")
+    await_drawn(page)
     settled(page)
 
 
 def settled(page):
     """Wait until touches count again after a change."""
     page.wait_for_function("() => !document.body.dataset.inert")
+
+
+def follow(page, rig):
+    """Wait until `page` shows what the table has done, and touches count again."""
+    await_drawn(page, rig.view.seq)
+    settled(page)
 
 
 def touch(page, id_):

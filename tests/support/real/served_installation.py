@@ -4,6 +4,7 @@ import threading
 import time
 from contextlib import ExitStack, contextmanager
 
+from headless import PATIENCE_S, await_drawn
 from staff_rig import PIN, add_staff
 
 from pi_controller.config import read_settings
@@ -46,13 +47,12 @@ def installed(folder, *, people=True, toml="", read=None, sound=None, keys=None,
 
 
 def sign_in_by_touch(tab, url):
-    """Sign in at the staff page as on a phone, and return when the page that follows is loaded."""
+    """Sign in at the staff page as on a phone, and return when the page that follows is there."""
     tab.goto(url + HOME)
     tab.click('[data-name="Head"]')
     type_pin(tab)
     tab.click("[type=submit]")
-    tab.wait_for_selector("body.staff")
-    tab.wait_for_load_state()
+    await_drawn(tab)
 
 
 def type_pin(tab):
@@ -61,8 +61,8 @@ def type_pin(tab):
         tab.click(f'[data-digit="{digit}"]')
 
 
-def until(wanted, limit_s=20.0):
-    end = time.monotonic() + limit_s
+def until(wanted):
+    end = time.monotonic() + PATIENCE_S
     while not wanted():
         assert time.monotonic() < end
         time.sleep(0.02)  # the installation's own thread
