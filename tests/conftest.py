@@ -46,7 +46,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 LONG = (
-    "process/emulated/", "browser/test_judge", "browser/", "process/end_to_end/test_games", "calibration/",
+    "process/emulated/", "browser/test_judge", "browser/", "end_to_end/test_games", "calibration/",
     "process/test_first_", "faults/", "process/", "secrecy/", "hub/", "exhibit/",
     "recording/", "web/", "sensing/", "system/", "hardware/", "tournament/",
 )  # fmt: skip

@@ -26,7 +26,7 @@ from pi_controller.pinmap import pinmap
 
 RATES = (1500.0, 1250.0, 1000.0)
 """Possible rates of the grid, samples a second; the first that the readings reach is used. With ten bits the strike
-detector's low band performs better than those it uses from 2000 on (`python tests/sensing/measure_slow.py`)."""
+detector's low band performs better than those it uses from 2000 on (`python tests/tools/measure_slow.py`)."""
 REACHED = 0.97
 """Share of a grid's rate that the readings must reach."""
 LATE_S = 0.004

@@ -109,45 +109,33 @@ def make_watcher(name: str, folder: Path) -> TableWatcher:
         raise PluginError(f"the observer {format_value(name)} cannot be started: {why}", "see its manual") from error
 
 
-class WatcherThread(Observer[Table]):
-    """Passes copies of a table's views and facts to `watcher`, the observer `name`, in a thread of its own."""
+class WatcherFeed(Observer[Table]):
+    """Keeps copies of a table's views for `watcher`, the observer `name`, until `deliver` passes them on."""
 
     def __init__(self, name: str, watcher: TableWatcher, journal: Path) -> None:
         self._name, self._watcher, self._journal = name, watcher, journal
         self._latest: View | None = None
         self._waiting: deque[tuple[View, str]] = deque(maxlen=MAX_WAITING)
-        self._news = threading.Event()
-        self._stopping = False
         self._told: tuple[str, int] = ("", 0)
         """The journal's epoch and the last record that the observer has had."""
-        self._thread = threading.Thread(target=self._work, name=f"observer {name}", daemon=True)
-        self._thread.start()
 
     def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
-        """Pass a new view to the thread."""
+        """Keep a new view."""
         if table.view is not self._latest and (about := table.journal.meta) is not None:
             self._latest = table.view
             self._waiting.append((table.view, about.epoch))
-            self._news.set()
 
-    def close(self) -> None:
-        """Let the observer finish what waits; one that hangs is left behind."""
-        self._stopping = True
-        self._news.set()
-        self._thread.join(CLOSING_S)
-
-    def _work(self) -> None:
+    def deliver(self, closing: bool = False) -> bool:
+        """Pass on what waits, and with `closing` the end. Return False if the observer has failed and is off."""
         try:
-            while True:
-                self._news.wait()
-                self._news.clear()
-                stopping = self._stopping  # what came before it is still in the queue
-                while self._waiting:
-                    self._tell(*self._waiting.popleft())
-                if stopping:
-                    return self._watcher.close()
+            while self._waiting:
+                self._tell(*self._waiting.popleft())
+            if closing:
+                self._watcher.close()
         except Exception:
             log.exception("the observer %s has failed and is off until the next start; the game continues", self._name)
+            return False
+        return True
 
     def _tell(self, view: View, epoch: str) -> None:
         self._watcher.on_view(_copy(view))
@@ -166,6 +154,38 @@ class WatcherThread(Observer[Table]):
         """Return the records after `after` up to `to`; none if the file is already the next game's."""
         rows = file.read_rows(self._journal, epoch, after + 1, to) if to > after else None
         return [(row.seq, file.decode(row.body)) for row in rows or ()]
+
+
+class WatcherThread(WatcherFeed):
+    """Passes views and facts to the observer in a thread of its own."""
+
+    def __init__(self, name: str, watcher: TableWatcher, journal: Path) -> None:
+        super().__init__(name, watcher, journal)
+        self._news = threading.Event()
+        self._stopping = False
+        self._thread = threading.Thread(target=self._work, name=f"observer {name}", daemon=True)
+        self._thread.start()
+
+    def on_step(self, t: float, table: Table, armed: bool) -> None:
+        """Pass a new view to the thread."""
+        super().on_step(t, table, armed)
+        if self._waiting:
+            self._news.set()
+
+    def close(self) -> None:
+        """Let the observer finish what waits; one that hangs is left behind."""
+        self._stopping = True
+        self._news.set()
+        self._thread.join(CLOSING_S)
+
+    def _work(self) -> None:
+        stopping = False
+        while not stopping:
+            self._news.wait()
+            self._news.clear()
+            stopping = self._stopping  # what came before it is still in the queue
+            if not self.deliver(closing=stopping):
+                return
 
 
 def _copy(view: View) -> View:

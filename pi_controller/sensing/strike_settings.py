@@ -113,7 +113,7 @@ def adapt_to_rate(settings: StrikeSettings, rate: float) -> StrikeSettings:
 
     Below that rate two bands no longer fit, and the remaining one must reach down to where a stroke still has its
     energy. A hop is at least one sample, and waits are at least whole hops. Chosen on simulated piezos only (`python
-    tests/sensing/measure_slow.py`).
+    tests/tools/measure_slow.py`).
     """
     if rate >= SLOW_HZ:
         return settings
@@ -143,7 +143,7 @@ FSR_SETTINGS = StrikeSettings(
 )
 """Settings for force sensors. Cloth removes the click of a stroke, and a hand set down shows on a force sensor, too.
 The band begins where a hand has little energy left, and the smallest floor is that energy; softer strokes go
-undetected. Chosen on simulated sensors only (`python tests/sensing/measure_fsr.py`)."""
+undetected. Chosen on simulated sensors only (`python tests/tools/measure_fsr.py`)."""
 
 SETTINGS_BY_SENSOR = {"piezo": StrikeSettings(), "fsr": FSR_SETTINGS}
 """The settings for each kind of sensor."""

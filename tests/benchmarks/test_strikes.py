@@ -1,6 +1,6 @@
 """How much four-pad signal one second of processor time feels strikes in, in the blocks a board sends (8 ms).
 
-Beside it a bare filter of the same samples. `strikes_beside_aubio.py` compares with another detector on recordings.
+Beside it a bare filter of the same samples.
 """
 
 import numpy as np

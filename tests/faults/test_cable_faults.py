@@ -1,6 +1,6 @@
 """The cable pulled, replugged, renamed, stalled and shared, under a game on the real firmware: what the judge sees.
 
-`python tests/faults/table.py` prints all of it as a table.
+`python tests/tools/fault_table.py` prints all of it as a table.
 """
 
 import fault_lab

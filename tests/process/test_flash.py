@@ -1,12 +1,10 @@
 """`moccasin-mat flash` on boards that run a real MicroPython, through the real mpremote."""
 
-import json
-
 import pytest
 from small_firmware import small
 
-from pi_controller.system.find_board import FlashError, load_shipped
-from pi_controller.system.flash import BoardFiles, BoardPython, require_suitable
+from pi_controller import cli
+from pi_controller.system.find_board import FlashError
 
 OTHER = b"print('a weather station')\n"
 
@@ -61,28 +59,6 @@ def test_circuitpython_is_refused_with_bootsel_hint(plug, flash):
     assert board.names() == []
 
 
-@pytest.mark.parametrize(
-    ("version", "machine", "what", "todo"),
-    [
-        ((1, 22, 2), "Raspberry Pi Pico with RP2040", "MicroPython 1.22.2, .*needs MicroPython 1.23", "RPI-RP2"),
-        ((1, 12), "rp2", "MicroPython 1.12, rp2; the mat needs", "RPI-RP2"),
-        ((1, 23, 0), "Raspberry Pi Pico 2 with RP2350", "MicroPython 1.23.0, .*needs MicroPython 1.24", "RP2350"),
-        ((1, 26, 0), "PYBD-SF2W with STM32F722IEK", "neither an RP2040 nor an RP2350: .*STM32", "pins.md"),
-    ],
-)
-def test_a_board_that_cannot_run_it_is_refused(version, machine, what, todo):
-    found = BoardFiles(4096, 10**6, {}, {}, mine=False, fault="", list="")
-    with pytest.raises(FlashError, match=what) as caught:
-        require_suitable(BoardPython("micropython", version, machine), found)
-    assert todo in caught.value.hint
-
-
-@pytest.mark.parametrize("machine", ["Raspberry Pi Pico with RP2040", "Raspberry Pi Pico 2 with RP2350"])
-def test_both_chips_are_accepted(machine):
-    found = BoardFiles(4096, 10**6, {}, {}, mine=False, fault="", list="")
-    assert require_suitable(BoardPython("micropython", (1, 24, 0), machine), found) is found
-
-
 def test_foreign_program_is_replaced_by_force_alone(plug, flash):
     board = plug(files={"main.py": OTHER, "pins.py": b"LED = 25\n"})
     with pytest.raises(FlashError, match=r"another program is on the board: pins.py, main.py") as caught:
@@ -109,8 +85,11 @@ def test_mismatched_firmware_version_after_copy_is_refused(plug, flash):
         flash(board, told)
 
 
-def test_the_list_on_the_board_names_every_file():
-    firmware = load_shipped()
-    assert json.loads(firmware.files["firmware.json"])["files"] == sorted(firmware.files.keys() - {"firmware.json"})
-    assert list(firmware.files)[-1] == "main.py", "what starts the rest comes last"
-    assert {"wire.py", "board.py", "sampler.py"} <= firmware.files.keys()
+def test_flash_verb_finds_board_and_returns_status(plug, monkeypatch, capsys):
+    board = plug(holds=small())
+    monkeypatch.setattr("pi_controller.board.serial_port.BY_ID", board.by_id)
+    assert cli.main(["flash", "--check"]) == 1
+    assert "add wire.py" in " ".join(capsys.readouterr().out.split())
+    assert cli.main(["flash", "--check", "--dry-run"]) == 2
+    assert cli.main(["flash", "--port", "COM3"]) == 2
+    assert "moccasin-mat ports" in capsys.readouterr().err

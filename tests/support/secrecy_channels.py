@@ -78,7 +78,7 @@ SECTIONS = frozenset(
 )
 """The sections of the settings that were looked through for ways out. `run` does nothing by that of the exhibit, which
 is another program. Observers of other packages and the webhook are told what the stream shows, and records between two
-hides as the hub is (`tests/process/test_plugins.py`).
+hides as the hub is (`tests/runtime/test_plugins.py`).
 """
 TOPICS = {
     "mqtt": frozenset({"t/t01/hello", "t/t01/ev", "t/t01/state", "t/t01/view", "t/t01/match", "t/t01/health"}),

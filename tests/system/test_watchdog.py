@@ -8,7 +8,11 @@ from contextlib import ExitStack, closing
 from types import SimpleNamespace
 
 import pytest
+from service_manager import service_manager
 
+from pi_controller.board.connection import NoSource
+from pi_controller.errors import JournalError
+from pi_controller.runtime.run import TableDesk, run_loop, service_status
 from pi_controller.system.status import FEEDS, Notifier, from_environment
 
 CONFINED = """
@@ -24,19 +28,8 @@ os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 
 @pytest.fixture
 def manager(tmp_path):
-    """Return the service manager's end: a socket; `heard(wait_s)` gives the next word, or None."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
-        path = str(tmp_path / "notify")
-        end.bind(path)
-
-        def heard(wait_s=0.0):
-            end.settimeout(wait_s)
-            try:
-                return end.recv(1000).decode()
-            except (BlockingIOError, TimeoutError):
-                return None
-
-        yield SimpleNamespace(path=path, heard=heard, all=lambda: list(iter(heard, None)))
+    with service_manager(tmp_path) as manager:
+        yield manager
 
 
 @pytest.fixture
@@ -120,3 +113,45 @@ def test_table_needs_no_writable_executable_memory():
     if done.returncode == 77:
         pytest.skip("this kernel cannot deny it by prctl (before 6.3)")
     assert done.returncode == 0
+
+
+class Loop:
+    """A daemon, its clock and stop flag: its steps last `lasts` seconds; `heard` is what came until the end of each."""
+
+    source = NoSource()
+    idle = True
+
+    def __init__(self, manager, *lasts):
+        self.t, self.heard = 0.0, []
+        self.table = SimpleNamespace(halted=None, view=None, recovery="")
+        self._manager, self._lasts = manager, lasts
+
+    @property
+    def requested(self):
+        return len(self.heard) == len(self._lasts)
+
+    def clock(self):
+        return self.t
+
+    def wait(self, seconds):
+        self.t += seconds
+
+    def step(self, t, read=True):
+        self.t += self._lasts[len(self.heard)]
+        self.heard.append(self._manager.all())
+
+
+def test_a_loop_that_hangs_feeds_no_watchdog(manager, notifier):
+    loop, service = Loop(manager, 0.1, 1000.0, 0.1, 0.1), notifier(watchdog_s=10.0)
+    run_loop(loop, loop.clock, loop, service, TableDesk(loop, loop.clock, service).serve)
+    assert loop.heard == [[], ["READY=1", "WATCHDOG=1", "STATUS=a table without a board"], [], ["WATCHDOG=1"]]
+    assert manager.all() == ["STOPPING=1"]
+
+
+def test_service_status_reveals_no_people_or_hide():
+    daemon = SimpleNamespace(source=SimpleNamespace(up=True), table=SimpleNamespace(halted=None, recovery=""))
+    assert service_status(daemon) == "the board is connected"
+    daemon.source.up = False
+    assert service_status(daemon) == "no board is connected; looking for it"
+    daemon.table.halted = JournalError("journal /srv/ann/j.sqlite: disk full")
+    assert service_status(daemon) == "play is stopped: the journal cannot be written"

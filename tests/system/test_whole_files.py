@@ -36,3 +36,15 @@ def test_failed_write_preserves_the_old_file(tmp_path, monkeypatch, fails):
         atomic_write(path, b"new")
     assert path.read_bytes() == b"old"
     assert [one.name for one in tmp_path.iterdir()] == ["table.toml"]
+
+
+MAX_PID = 1 << 22
+"""Linux gives no process a greater number."""
+
+
+def test_leftovers_of_dead_writers_are_removed(tmp_path):
+    path = tmp_path / "table.toml"
+    (tmp_path / f".table.toml.{MAX_PID + 1}.new").write_bytes(b"half")
+    (tmp_path / f".table.toml.{os.getppid()}.new").write_bytes(b"being written")
+    atomic_write(path, b"new")
+    assert {one.name for one in tmp_path.iterdir()} == {"table.toml", f".table.toml.{os.getppid()}.new"}

@@ -21,7 +21,6 @@ from load_file import load_file
 from pi_controller.board import wire
 from pi_controller.simulation.board import load_firmware
 
-ROOT = Path(__file__).parents[3]
 REPL = Path(__file__).with_name("repl.mjs")
 PICO = {"name": "micropython", "version": (1, 24, 1), "machine": "Adafruit Feather RP2040 with RP2040", "blocks": 200}
 NAME = "usb-MicroPython_Board_in_FS_mode_e6614103e7452a2f-if00"

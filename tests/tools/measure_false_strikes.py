@@ -1,6 +1,6 @@
 """Count the strikes that a game would take wrongly, in hours of simulated pow wow.
 
-    python tests/sensing/measure_false_strikes.py --hours 2 [--board passive] [--recordings FOLDER] [--seed 1]
+    python tests/tools/measure_false_strikes.py --hours 2 [--board passive] [--recordings FOLDER] [--seed 1]
 
 Each game of four minutes has the drums of one level of the four-pad scenes, cut between the strokes, joined anew, and
 changed in tempo, pitch, level and order of the pads. Hides with presses, bumps and rubbed cloth alternate with waits
@@ -24,6 +24,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import signal
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "sensing"))
+
 from strike_recordings import BOARD_HZ, GAIN_DB, POST_S, Recording, as_board, four_pads
 
 from pi_controller.board.messages import Piezo, Touch

@@ -1,4 +1,4 @@
-"""`python tests/sensing/measure_fsr.py [SEEDS]`: the strike detector on simulated force sensors, a table.
+"""`python tests/tools/measure_fsr.py [SEEDS]`: the strike detector on simulated force sensors, a table.
 
 Each scene is a minute: a stroke every two to three seconds at 0.02 to 6 m/s on any pad, a hand, palm or knee bearing on
 another pad in between, drums in the floor at 0, 0.1 and 0.5 m/s^2. Then minutes of hands alone. A simulation
@@ -9,8 +9,12 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
+from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "hardware" / "drawings"))
+
 from fsr_mat import HANDS, FsrMat
 
 from pi_controller.sensing.strike_settings import FSR_SETTINGS, StrikeSettings

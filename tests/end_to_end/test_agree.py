@@ -1,6 +1,6 @@
 """All that tells of a game tells the same one, for a few random judges and mats; and what does not is found.
 
-`python tests/process/end_to_end/agree.py --runs 400` plays as many as one likes.
+`python tests/end_to_end/agree.py --runs 400` plays as many as one likes.
 """
 
 from dataclasses import replace
@@ -21,7 +21,7 @@ from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, Hand
 @pytest.fixture(scope="module")
 def agree():
     """Return the script."""
-    return load_file("tests/process/end_to_end/agree.py")
+    return load_file("tests/end_to_end/agree.py")
 
 
 def test_missing_maker_of_a_judge_call_is_reported(agree, monkeypatch):

@@ -1,4 +1,4 @@
-"""`python tests/sensing/measure_slow.py [SEEDS]`: the strike detector at what a Pi without the board reads, a table.
+"""`python tests/tools/measure_slow.py [SEEDS]`: the strike detector at what a Pi without the board reads, a table.
 
 Simulated piezos (`simulation/sensors.py`) read 500 to 4000 times a second with the ten bits of an MCP3008, as they
 are and behind a peak hold (attack at once, decay 15 ms, one side only); the board's sums beside them. As in a

@@ -1,6 +1,6 @@
 """Play many seeded games through bytes and count what the journal and the truth disagree on.
 
-python tests/process/end_to_end/many_games.py [--game dakota] --games 200 [--set OPTION=VALUE] [--first-seed 0] \
+python tests/end_to_end/many_games.py [--game dakota] --games 200 [--set OPTION=VALUE] [--first-seed 0] \
     [--conditions quiet] [--fouls 0.05] [--doubts 0.03] [--preset home]
 
 The people are untidy (`simulation/habits.py`). For Hampa Apena it also counts hides: innocent ones that were charged or
@@ -16,7 +16,7 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "support"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from planted import judge_hides
 from rich.progress import Progress

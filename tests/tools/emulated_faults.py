@@ -1,9 +1,8 @@
 """Do the faults that apply to the emulated board, each to a game of its own, and print what happened, as a table.
 
-    PYTHONPATH=tests/support:tests/support/real:tests/faults \
-        python tests/process/emulated/fault_table.py [--seed 3] [--hides 2] [--only WORD]
+    python tests/tools/emulated_faults.py [--seed 3] [--hides 2] [--only WORD]
 
-As `tests/faults/table.py`, with the firmware on an emulated chip; a minute or so of a core for each fault. Three of the
+As `fault_table.py`, with the firmware on an emulated chip; a minute or so of a core for each fault. Three of the
 faults there are of the host's operating system alone, and no board has a part in them: another name after replugging, a
 second daemon on the port, and a daemon that is stopped.
 """
@@ -11,10 +10,13 @@ second daemon on the port, and a daemon that is stopped.
 import argparse
 import sys
 import tempfile
+from pathlib import Path
+
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in ("support", "support/real"))
 
 import fault_kinds
 import fault_lab
-import table
+import fault_table
 from emulated_board import EmulatedBoard, edited
 from emulated_cable import EmulatedCable
 
@@ -127,9 +129,9 @@ def main():
             note = do(lab) or ""
             lab.play(max(args.hides, lab.view.hide + 1))
             outcome = lab.outcome(name, note)
-        rows.append(table.row(outcome))
+        rows.append(fault_table.row(outcome))
         bad += [f"{name}: {line}" for line in (*outcome.invented, *outcome.lost, *outcome.wrong)]
-        print(table.text(rows[-1:]), end="\n\n", flush=True)
+        print(fault_table.text(rows[-1:]), end="\n\n", flush=True)
     board.close()
     print("\n".join(bad), file=sys.stderr, end="\n" if bad else "")
     return 1 if bad else 0

@@ -1,6 +1,6 @@
 """Whole games through the real firmware, a real pseudo-terminal and the journal: what was written is what happened.
 
-`python tests/process/end_to_end/many_games.py --game dakota --games 200` plays as many as one likes.
+`python tests/end_to_end/many_games.py --game dakota --games 200` plays as many as one likes.
 """
 
 import pytest

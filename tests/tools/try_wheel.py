@@ -1,6 +1,6 @@
 """Try every verb from the wheel, as a user without a home, with each Python and each extra; print a table.
 
-    sudo .venv/bin/python tests/try_wheel.py [PYTHON ...]
+    sudo .venv/bin/python tests/tools/try_wheel.py [PYTHON ...]
 
 For each PYTHON (by default this one) it makes environments in a folder with spaces and umlauts: one without extras, one
 for each extra that people install, and one with all of them. Packages come from where pip takes them. The commands run
@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests/support")]
 
 from check import uv_environment  # noqa: E402

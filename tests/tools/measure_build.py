@@ -1,6 +1,6 @@
 """How exactly must a mat be built? Beads on simulated mats whose magnetometers are not where the pin map says.
 
-python tests/hardware/measure_build.py [N]
+python tests/tools/measure_build.py [N]
 
 The scenes are those of `sensing/measure_beads.py`, one marked bead, and ojibwe's four balls: all magnetometers too
 deep or too high, each at a random place farther off, or the one nearest to the first bead turned by a quarter. A

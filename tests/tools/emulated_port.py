@@ -1,6 +1,6 @@
 """The emulated board as a serial port for mpremote and `moccasin-mat`: a pseudo-terminal, at most in real time.
 
-    python tests/process/emulated/pty_bridge.py PORT          # in one terminal; PORT is a path to make, ^C ends it
+    python tests/tools/emulated_port.py PORT          # in one terminal; PORT is a path to make, ^C ends it
     moccasin-mat flash --port PORT                    # in another
 
 The board begins without files, or with `--firmware` on it. A reset keeps the terminal, where a real board's port
@@ -15,7 +15,7 @@ import time
 import tty
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "support/real"))
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in ("support", "support/real"))
 
 from emulated_board import EmulatedBoard, NotHereError, firmware
 

@@ -1,6 +1,6 @@
 """The whole installation on a Pi's user land, without a Pi: Debian for arm64 under qemu, the wheel, first commands.
 
-    sudo python tests/system/arm64.py [--suite trixie|bookworm] [--keep]
+    sudo python tests/tools/arm64.py [--suite trixie|bookworm] [--keep]
 
 For root on a Debian machine with debootstrap and qemu-user-static; it takes some minutes and 1.5 GB below `--folder`,
 which it gives back. The packages come from wherever this machine's own apt and pip get theirs. What this cannot show:

@@ -1,6 +1,6 @@
 """Observers and light scenes of other packages: they get what the pages show, and nothing they do disturbs the game."""
 
-import threading
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -12,7 +12,7 @@ from pi_controller.runtime import plugins
 from pi_controller.runtime.plugins import (
     PluginError,
     TableWatcher,
-    WatcherThread,
+    WatcherFeed,
     load_function,
     make_scene,
     make_watcher,
@@ -73,24 +73,24 @@ class Kept(TableWatcher):
         self.closed += 1
 
 
-def play(path, watcher, steps=600):
-    """Play with the watcher in its thread; return the simulation's views and records, and how far play came."""
-    shown = []
+def play(path, watcher, steps=600, late=False):
+    """Play, and tell the watcher after each step, or `late` at the end alone; return the views and the records."""
+    shown, well = [], True
     with Simulation(3, path, registry.game("dakota", {"points": "1"}), mischief=Mischief(0, 0)) as simulation:
-        thread = WatcherThread("kept", watcher, path)
-        simulation.daemon.observers.append(thread)
+        feed = WatcherFeed("kept", watcher, path)
+        simulation.daemon.observers.append(feed)
         for _ in range(steps):
             simulation.tick()
+            well = well and (late or feed.deliver())
             view = simulation.daemon.table.view
             if not shown or view is not shown[-1]:
                 shown.append(view)
-        thread.close()
+        well = well and feed.deliver(closing=True)
         records = list(simulation.daemon.table.journal.records())
     return shown, records
 
 
-def test_observer_gets_every_view_and_finished_hide_records(tmp_path, monkeypatch):
-    monkeypatch.setattr(plugins, "MAX_WAITING", 100_000)
+def test_observer_gets_every_view_and_finished_hide_records(tmp_path):
     watcher = Kept()
     shown, records = play(tmp_path / "j.sqlite", watcher)
     assert watcher.views == shown
@@ -104,17 +104,14 @@ def test_observer_gets_every_view_and_finished_hide_records(tmp_path, monkeypatc
     assert len(watcher.facts) > 3
 
 
-def test_unreadable_journal_does_not_end_the_observer(tmp_path):
+def test_unreadable_journal_does_not_end_the_observer(tmp_path, view):
     watcher = Kept()
-    thread = WatcherThread("kept", watcher, tmp_path / "missing.sqlite")
-    with Simulation(
-        3, tmp_path / "j.sqlite", registry.game("dakota", {"points": "1"}), mischief=Mischief(0, 0)
-    ) as simulation:
-        simulation.daemon.observers.append(thread)
-        for _ in range(300):
-            simulation.tick()
-    thread.close()
-    assert len(watcher.views) > 3
+    feed = WatcherFeed("kept", watcher, tmp_path / "missing.sqlite")
+    table = SimpleNamespace(view=view(phase="over"), journal=SimpleNamespace(meta=SimpleNamespace(epoch="one")))
+    assert is_between_hides(table.view)
+    feed.on_step(0.0, table, armed=False)
+    assert feed.deliver(closing=True)
+    assert len(watcher.views) == 1
     assert watcher.facts == []
     assert watcher.closed == 1
 
@@ -132,29 +129,13 @@ def test_failing_observer_is_stopped_and_game_continues(tmp_path, caplog):
     assert "paper jam" in caplog.text
 
 
-def test_slow_observer_delays_no_game_and_gets_newest(tmp_path, monkeypatch):
-    monkeypatch.setattr(plugins, "CLOSING_S", 0.0)
-    enters, may_go, done = threading.Event(), threading.Event(), threading.Event()
-
-    class Slow(Kept):
-        def on_view(self, view):
-            enters.set()
-            may_go.wait()
-            super().on_view(view)
-
-        def close(self):
-            done.set()
-
+def test_slow_observer_gets_the_newest_views(tmp_path, monkeypatch):
     monkeypatch.setattr(plugins, "MAX_WAITING", 5)
-    watcher = Slow()
-    shown, _ = play(tmp_path / "j.sqlite", watcher)  # it does not return before the game was played
-    assert enters.is_set()
-    assert watcher.views == []
-    may_go.set()
-    assert done.wait(30)
+    watcher = Kept()
+    shown, _ = play(tmp_path / "j.sqlite", watcher, late=True)
     assert len(shown) > 10
-    assert [view.seq for view in watcher.views[-5:]] == [view.seq for view in shown[-5:]]
-    assert len(watcher.views) <= 6
+    assert [view.seq for view in watcher.views] == [view.seq for view in shown[-5:]]
+    assert watcher.closed == 1
 
 
 @pytest.mark.usefixtures("installed")

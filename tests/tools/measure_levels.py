@@ -1,4 +1,4 @@
-"""`python tests/hardware/measure_levels.py [SEEDS]`: how soft and how hard a stroke may be, a table for circuits.md.
+"""`python tests/tools/measure_levels.py [SEEDS]`: how soft and how hard a stroke may be, a table for circuits.md.
 
 Simulated piezos (`simulation/sensors.py`) as the board reads them, 20 strokes of one level a seed: by single readings,
 by its sums of 16, and by its sums behind the amplifier of `hardware/circuits.toml`, which raises all that the discs
@@ -9,12 +9,8 @@ stroke of the disc that is, `hardware/drawings/simulate.py` says.
 
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sensing"))
-
 from measure_slow import ARMED, BEGINS_S, STRETCH_S, STRETCHES, felt
 
 from pi_controller.board import wire

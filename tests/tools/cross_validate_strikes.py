@@ -1,4 +1,4 @@
-"""Strikes on pads never seen: `python tests/sensing/cross_validate_strikes.py [--settings 40] [--board passive]`.
+"""Strikes on pads never seen: `python tests/tools/cross_validate_strikes.py [--settings 40] [--board passive]`.
 
 Each pad model (and each take of the four-pad scenes, with its drum track) is left out in turn: of many settings the
 one that does best on the others is taken, and scored on the one left out. Beside it stands what is shipped, which was
@@ -19,6 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "sensing"))
+
 from strike_recordings import GAIN_DB, Recording, Score, as_board, four_pads, single_pads
 
 from pi_controller.sensing.strike_settings import StrikeSettings

@@ -1,6 +1,6 @@
 """Do every fault of the link to the real firmware on a pseudo-terminal and print what happened, as a table.
 
-python tests/faults/table.py [--markdown] [--seed 3] [--only WORD]
+python tests/tools/fault_table.py [--markdown] [--seed 3] [--only WORD]
 
 Times are virtual seconds: from the fault until the table says that there is no link (for a host that slept: from its
 waking), and from the cure until it says that there is one. A dash: the link was not lost, or the fault stayed.
@@ -13,7 +13,7 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in ("support", "support/real"))
 
 import fault_lab
 import fault_stopped

@@ -1,6 +1,6 @@
 """Does the time from the hider's ready to the commitment tell where the bead lies? Two measurements, no test.
 
-python tests/secrecy/timing.py [--hides 40] [--seed 0]
+python tests/tools/measure_commitment.py [--hides 40] [--seed 0]
 
 On virtual time, with another seed of the sensors' noise for each hide, ready as soon as the last hand is away: how many
 of the places give the same moment in each. And on this machine's clock, places in an order drawn afresh for each hide:

@@ -1,6 +1,6 @@
 """Measure the doctor and the calibration over many simulated mats, quiet and in a loud hall.
 
-python tests/system/measure_doctor.py [--mats 20] [--faults 8] [--walks 10]
+python tests/tools/measure_doctor.py [--mats 20] [--faults 8] [--walks 10]
 
 A simulation: it tells that faults are told apart, not how a real mat's faults look.
 """

@@ -1,6 +1,6 @@
 """Halve and raise by half each constant of the strike, hand and bead detectors: do their recorded figures notice?
 
-    python tests/mutation/halve_constants.py [strikes|hands|beads]
+    python tests/tools/halve_constants.py [strikes|hands|beads]
 
 Prints a row for each constant: the recorded set that differs first; where none does, the constant is changed in a copy
 of the source, and the row names the first of the detector's tests that fails, or "none". Status 1 if a change went
