@@ -41,7 +41,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "record": ("journals", "write a game as an open text file, or check one"),
     "export": ("journals", "export a game: record, score sheet, a sheet to print and sign"),
     "verify": ("journals", "check that a journal is complete and unaltered"),
-    "recover": ("journals", "write a new journal from the readable parts of a damaged one"),
+    "recover": ("journals", "write a new journal with the proven records of a damaged one"),
     "strikes": ("sensors", "find the strikes in a WAV file, each channel a pad"),
     "check-settings": ("settings", "check a settings file, or print a commented example"),
 }

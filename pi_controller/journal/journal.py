@@ -184,9 +184,9 @@ class Journal:
                 self._prepare(db, fresh=not found.tables)
             elif not found.tables:
                 raise journal_error(self.path, "it is empty", "check the file's name")
-            self.meta = file.require_meta(self.path, db)
-            if fault := file.count_fault(db):
+            elif fault := file.count_fault(db):
                 raise damage_error(self.path, fault)
+            self.meta = file.require_meta(self.path, db)
             last = db.execute("SELECT seq, batch, hash FROM facts ORDER BY seq DESC LIMIT 1").fetchone()
             self.seq, self.batch, self._hash = last or (0, 0, file.genesis(self.meta.epoch))
             self._file_id = file.file_id(self.path)
