@@ -413,7 +413,14 @@ class HubPages:
         log.info("%s lets %s join%s", session.person.name, table, ", with another password" if anew else "")
         code = str(qr_code(opened.command, opened.command))
         return requests.json_response(
-            {"ok": True, "table": table, **opened._asdict(), "good_s": opened.ends - self._clock(), "qr": code}
+            {
+                "ok": True,
+                "table": table,
+                **opened._asdict(),
+                "good_s": opened.ends - self._clock(),
+                "qr": code,
+                "seq": self.seq,
+            }
         )
 
     async def _join_table(self, request: Request) -> Response:

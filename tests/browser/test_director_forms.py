@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from itertools import count
 
 import pytest
-from headless import UPDATED, wait_until
+from headless import wait_until
 from markupsafe import Markup
 from served_site import ServedSite as Site
 
@@ -114,8 +114,6 @@ def console(chromium, site):
     complaints = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(f"{site.origin}/director")
-    # the first update replaces every form that nobody has touched: one found before is not on the page any more
-    page.wait_for_function(UPDATED)
     page.evaluate("document.querySelectorAll('details').forEach(one => (one.open = true))")
     yield page
     page.context.close()
@@ -151,12 +149,12 @@ def hold_back(page):
 
 def sent_by(page, form, sent):
     """Touch the form's button, and once more if it asks; return the body of what it sends, and the question."""
-    n, told = len(sent), ""
+    n, question = len(sent), ""
     button = form.query_selector("button[data-why], button:not([type=button]):not([type=reset])")
     button.click()
     wait_until(page, lambda: len(sent) > n or form.query_selector("[data-asked]"))
     if len(sent) == n and form.query_selector("[data-asked]"):
-        told = form.evaluate("form => form.querySelector('.ask')?.textContent ?? ''")
+        question = form.evaluate("form => form.querySelector('.ask')?.textContent ?? ''")
         button.click()
         wait_until(page, lambda: len(sent) > n)
     assert len(sent) == n + 1, (
@@ -164,7 +162,7 @@ def sent_by(page, form, sent):
         form.evaluate("form => form.outerHTML"),
         page.locator("#said").inner_text(),
     )
-    return sent[-1].post_data, told
+    return sent[-1].post_data, question
 
 
 IN_MINUTES = {"rest_s", "grace_s"}
@@ -187,18 +185,19 @@ def test_every_form_sends_its_choices_after_ten_updates(site, chromium, view, ne
         for _ in range(UPDATES):
             n = news()
             site.pages.publish(tables(view))
+            site.await_drawn(page)
             for part in ("log", "matches", "setup"):
-                page.locator(f"[data-region={part}] > [data-news='{n}']").wait_for(state="attached")
+                assert page.locator(f"[data-region={part}] > [data-news='{n}']").count() == 1
         assert {key: found(page, key).evaluate(SHOWN) for key in forms} == before
         sent = hold_back(page)
         for key in forms:
-            body, told = sent_by(page, found(page, key), sent)
-            said = json.dumps(json.loads(body), ensure_ascii=False)
+            body, question = sent_by(page, found(page, key), sent)
+            body = json.dumps(json.loads(body), ensure_ascii=False)
             for name, values in chosen[key].items():
                 for value in values:
                     sent_value = str(60 * int(value)) if name in IN_MINUTES else value
-                    assert re.search(rf'[": ]{re.escape(sent_value)}[",}} ]', said), (key, said)
-                    assert value in told or "ask" not in json.loads(key) or value in OTHER_WORDS, (key, told)
+                    assert re.search(rf'[": ]{re.escape(sent_value)}[",}} ]', body), (key, body)
+                    assert value in question or "ask" not in json.loads(key) or value in OTHER_WORDS, (key, question)
 
 
 def test_plan_form_has_fields_of_its_format_alone(site, chromium):
@@ -220,8 +219,9 @@ def test_plan_form_has_fields_of_its_format_alone(site, chromium):
         page.select_option("[data-do=plan] [name=format]", "single")
         page.check("[data-do=plan] [name=third_place]")
         page.fill("[data-do=plan] [name=title]", "Wacipi")
-        page.locator("[data-do=plan] button").first.click()
-        page.locator("h2", has_text="Teams (0)").wait_for()
+        with site.decision(page):
+            page.locator("[data-do=plan] button").first.click()
+        assert page.locator("h2", has_text="Teams (0)").is_visible()
     plan = site.director.now.plan
     assert (plan.format, plan.game, plan.clock, plan.third_place) == ("single", "slahal", "tables", True)
 
@@ -243,15 +243,15 @@ def test_second_touch_sends_the_choice_named_in_confirmation(site, chromium, vie
         name, label = ("team", winner) if form == "withdraw" else ("match", f"W1-3: {winner} won")
         page.select_option(f"[data-do={form}] [name={name}]", label=label)
         assert site.decide(do="result", match="W1-1", winner=TEAMS[0]).status_code == 200
-        page.locator("[data-region=log]").get_by_text("Match W1-1").first.wait_for()
+        site.await_drawn(page)
         before = len(site.director.history.decisions)
         button = page.locator(f"[data-do={form}] button").first
         button.dblclick()
-        said = page.locator(f"[data-do={form}] .ask").inner_text()
-        assert winner in said
+        question = page.locator(f"[data-do={form}] .ask").inner_text()
+        assert winner in question
         assert len(site.director.history.decisions) == before, "a double click confirms nothing"
-        button.click()
-        page.locator("#said[data-value=good]").wait_for()
+        with site.decision(page):
+            button.click()
     fact = site.director.history.decisions[-1].fact
     if form == "withdraw":
         assert fact == d.TeamWithdrawn(winner)
@@ -261,7 +261,7 @@ def test_second_touch_sends_the_choice_named_in_confirmation(site, chromium, vie
             "W1-3",
             winner,
         )
-        assert loser in said
+        assert loser in question
 
 
 def test_changed_choice_asks_for_confirmation_again(site, chromium, view):
@@ -312,13 +312,13 @@ def test_console_begins_with_the_open_tasks(site, chromium, view, viewport):
         calm = page.locator(".calm")
         assert page.evaluate(FIRST) == "setup", "the plan, before the draw"
         at_play(site)
-        page.wait_for_selector("[data-region=reports] .row")
+        site.await_drawn(page)
         assert page.evaluate(FIRST) == "reports"
         assert not calm.is_visible()
         (order,) = site.director.now.reports
         assert site.decide(do="reject", order=order, why="").status_code == 200
         protest = site.director.now.open_protests[0].number
         site.director.decide(10.0, "Cy", d.ProtestDecided(protest, "denied", "seen"))
-        page.wait_for_function("() => !document.querySelector('[data-region=reports] .row')")
-        calm.wait_for(state="visible")
+        site.await_drawn(page)
+        assert calm.is_visible()
         assert page.evaluate(FIRST) == "matches"

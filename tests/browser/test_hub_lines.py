@@ -1,7 +1,6 @@
 """Nothing on a page of the hub is cut in half, no number broken over two lines, and no page wider than its screen."""
 
 import pytest
-from headless import UPDATED
 from line_faults import LINE_FAULTS
 from long_names import LONG_NAMES
 from served_site import ServedSite as Site
@@ -54,7 +53,6 @@ def test_page_text_is_never_clipped_or_broken(chromium, site, state):
     site.share_session(tab.context)
     for path in PAGES:
         tab.goto(f"{site.origin}/{path}")
-        tab.wait_for_function(UPDATED)
         for width, height in SIZES:
             tab.set_viewport_size({"width": width, "height": height})
             tab.evaluate(NEXT_FRAME)  # the page fits its parts to the new size

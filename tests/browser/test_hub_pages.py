@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 import hub_venue
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from headless import await_drawn, wait_until
 from hub_site import TEAMS, certify
 from hub_venue import Venue
 from served_site import ServedSite
@@ -32,6 +33,14 @@ def tables(view):
     return tuple(TableStatus(f"t{n:02}", f"Table {n}", "ready", view()) for n in (1, 2))
 
 
+def sign_in(page, site, pin):
+    page.goto(f"{site.origin}/director")
+    page.fill("#name", "Ann")
+    page.fill("#pin", pin)
+    page.click("[type=submit]")
+    await_drawn(page)
+
+
 def test_director_forms_offer_entered_names_as_choices(site, tables, chromium):
     pin = site.sign_in()
     site.pages.publish(tables)
@@ -40,14 +49,12 @@ def test_director_forms_offer_entered_names_as_choices(site, tables, chromium):
     site.decide(do="enter", teams=teams)
     site.decide(do="draw", order=[*TEAMS])
     page = chromium.new_page(viewport={"width": 390, "height": 844})
-    page.goto(f"{site.origin}/director")
-    page.fill("#name", "Ann")
-    page.fill("#pin", pin)
-    page.click("[type=submit]")
+    sign_in(page, site, pin)
     page.get_by_text("Withdraw a player").click()
     page.select_option("[data-do=absent] [name=player]", "1b")
-    for _ in range(2):
-        page.click("[data-do=absent] button")
+    with site.decision(page):
+        for _ in range(2):
+            page.click("[data-do=absent] button")
     page.get_by_text("Bring back").click()
     page.get_by_text("Bring back").wait_for(state="detached")
     assert not site.director.now.registration.out
@@ -57,16 +64,16 @@ def test_director_forms_offer_entered_names_as_choices(site, tables, chromium):
     page.fill("[data-do=result] [name=sticks_winner]", "11")
     page.fill("[data-do=result] [name=sticks_other]", "0")
     page.check("[data-do=result] [name=sweep]")
-    for _ in range(2):
-        page.click("[data-do=result] button")
-    page.wait_for_function("() => document.querySelector('#said').textContent")
-    assert page.locator("#said").get_attribute("data-value") == "good", page.locator("#said").inner_text()
+    with site.decision(page):
+        for _ in range(2):
+            page.click("[data-do=result] button")
     page.get_by_text("Correct a result").wait_for()
     (game,) = site.director.now.state.games["R1-1"]
     assert (game.winner, game.sweep, dict(game.sticks)) == (second, True, {second: 11, first: 0})
-    page.locator("[data-region=clock_buttons] button.main").click()
-    page.locator("[data-region=clock_buttons] [data-asked]").click()
-    page.wait_for_function("() => /^[45]:[0-9]{2}$/.test(document.querySelector('[data-ends]')?.textContent ?? '')")
+    with site.decision(page):
+        page.locator("[data-region=clock_buttons] button.main").click()
+        page.locator("[data-region=clock_buttons] [data-asked]").click()
+    assert re.fullmatch(r"[45]:\d\d", page.locator("[data-ends]").text_content())
     page.get_by_text("People who can sign in").click()
     page.fill("[data-people] [name=name]", "Com")
     page.select_option("[data-people] [name=role]", "committee")
@@ -85,14 +92,17 @@ def test_reason_is_sent_with_its_button_and_logged(site, tables, chromium):
     site.share_session(page.context)
     page.goto(f"{site.origin}/director")
     page.get_by_label("Reason for recalling it").fill("the mat is <b>wet</b>")
-    page.get_by_role("button", name="Recall match").click()
-    page.locator(".log").get_by_text("the mat is <b>wet</b>").wait_for()
+    with site.decision(page):
+        page.get_by_role("button", name="Recall match").click()
+    assert page.locator(".log").get_by_text("the mat is <b>wet</b>").is_visible()
     assert site.director.history.decisions[-1].fact == d.Recalled("W1-1", "the mat is <b>wet</b>")
     site.director.decide(9.0, d.HUB, d.Reported("W1-1", order, "t01", "ab" * 16, 9, TEAMS[0]))
+    site.await_drawn(page)
     page.get_by_label("Reason for rejecting it").fill("x" * 200)
-    for _ in range(2):
-        page.get_by_role("button", name=re.compile("Reject|Touch again")).click()
-    page.locator(".log").get_by_text("x" * 200).wait_for()
+    with site.decision(page):
+        for _ in range(2):
+            page.get_by_role("button", name=re.compile("Reject|Touch again")).click()
+    assert page.locator(".log").get_by_text("x" * 200).is_visible()
     assert site.director.history.decisions[-1].fact == d.Rejected(order, "x" * 200)
     page.get_by_label("Reason for rejecting it").wait_for(
         state="detached"
@@ -107,12 +117,14 @@ def test_next_team_is_typed_while_answer_is_pending(site, tables, chromium):
     page = chromium.new_page()
     site.share_session(page.context)
     page.goto(f"{site.origin}/director")
-    held, answered = [], "document.getElementById('said').dataset.value"
+    held = []
     page.route("**/director/command", lambda route: held.append((route, route.fetch())), times=1)
     page.locator("[name=team]").focus()
     page.keyboard.type("Big Coulee")
     page.keyboard.press("Enter")
-    page.locator("ul.chips").get_by_text("Big Coulee", exact=True).wait_for()  # shown before the answer is here
+    wait_until(page, lambda: held)
+    site.await_drawn(page)
+    assert page.locator("ul.chips").get_by_text("Big Coulee", exact=True).is_visible(), "before the answer is here"
     page.keyboard.type("Long Hollow")
     page.keyboard.press("Enter")
     page.keyboard.type("Enemy")
@@ -123,7 +135,7 @@ def test_next_team_is_typed_while_answer_is_pending(site, tables, chromium):
     assert [*site.director.now.entered] == ["Big Coulee", "Long Hollow"]
     page.fill("[name=team]", "Enemy Swim, Ann, Ann")
     page.keyboard.press("Enter")
-    page.wait_for_function(f"() => {answered} === 'bad'")
+    page.wait_for_selector("#said[data-value=bad]")
     assert page.input_value("[name=team]") == "Enemy Swim, Ann, Ann", "what was refused can be mended"
     page.context.close()
 
@@ -155,25 +167,25 @@ def test_console_works_in_browser_and_pages_are_public(site, tables, chromium):
     page, complaints = context.new_page(), []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(f"{site.origin}/director")
-    page.fill("#name", "Ann")
-    page.fill("#pin", pin)
-    page.click("[type=submit]")
+    sign_in(page, site, pin)
     page.fill("[name=title]", "Wacipi")
     page.click("[data-do=plan] button")
     for team in TEAMS:
         page.fill("[name=team]", team)
-        page.click("[data-do=enter] button")
-        page.locator("ul.chips").get_by_text(team, exact=True).wait_for()
+        with site.decision(page):
+            page.click("[data-do=enter] button")
+        assert page.locator("ul.chips").get_by_text(team, exact=True).is_visible()
     page.fill("[name=seed]", "4 1 6 2")
-    page.click("[data-do=draw] button")
-    page.locator("[data-region=matches] .row").first.wait_for()
-    page.locator("[data-region=matches] button", has_text="To Table 1").first.click()
-    page.get_by_text("Recall match").wait_for()
+    with site.decision(page):
+        page.click("[data-do=draw] button")
+    with site.decision(page):
+        page.locator("[data-region=matches] button", has_text="To Table 1").first.click()
+    assert page.get_by_text("Recall match").is_visible()
     assert len(site.director.now.calls) == 1
-    page.locator("[data-undo]").click()
-    page.locator("[data-undo]").click()  # touched again, to be sure
-    page.get_by_text("Recall match").wait_for(state="detached")
+    with site.decision(page):
+        page.locator("[data-undo]").click()
+        page.locator("[data-undo]").click()  # touched again, to be sure
+    assert not page.get_by_text("Recall match").is_visible()
     for size in SIZES:
         page.set_viewport_size({"width": size[0], "height": size[1]})
         for path in ("", "bracket", "team/1", "announcer", "start-list", "results", "director"):
@@ -210,22 +222,23 @@ def test_team_page_rings_for_call_once_enabled(site, tables, chromium):
 
     def call_again():
         site.decide(do="recall", match="W1-1")
-        page.wait_for_selector("[data-call]", state="detached")
+        site.await_drawn(page)
         assert site.decide(do="assign", match="W1-1", table="t01").status_code == 200
-        page.wait_for_selector("[data-call]")
+        site.await_drawn(page)
 
     assert site.decide(do="assign", match="W1-1", table="t01").status_code == 200
-    page.wait_for_selector("[data-call]")
+    site.await_drawn(page)
     assert page.evaluate("[tones, vibrations, locks]") == [[], [], 0]
     page.click("#ring")
     page.wait_for_selector("#ring[aria-pressed=true]")
     page.wait_for_function("locks === 1")
     assert page.evaluate("tones") == [880], "the switch itself"
     call_again()
-    page.wait_for_function("vibrations.length === 1")
+    assert page.evaluate("vibrations.length") == 1
     assert page.evaluate("tones") == [880, *[659, 880] * 3]
     site.director.decide(site.director.now.calls["W1-1"].t + 9.0, d.HUB, d.MatchStarted("W1-1"))
-    page.wait_for_selector("[data-call]", state="detached")
+    site.await_drawn(page)
+    assert page.locator("[data-call]").count() == 0
     assert page.evaluate("vibrations.length") == 1
     page.click("#ring")
     page.wait_for_function("locks === 0")
@@ -244,21 +257,23 @@ def test_announcer_sees_each_call_and_marks_it_announced(site, tables, chromium)
     assert page.locator(".later .call").count() == 2
     assert site.decide(do="assign", match=match.id, table="t01").status_code == 200
     call = page.locator("[data-call]")
-    call.wait_for()
+    site.await_drawn(page)
     assert "Table 1" in call.inner_text()
     assert "big koo-lee" in call.inner_text()
     assert page.locator(".later .call").count() == 1
     page.locator("[data-call] button").click()
-    page.locator("[data-call] [aria-pressed=true]").wait_for()
     site.decide(do="assign", match=other.id, table="t02")
-    page.locator(f"[data-call^='{other.id} '] [aria-pressed=false]").wait_for()
+    site.await_drawn(page)
+    assert page.locator(f"[data-call^='{other.id} '] [aria-pressed=false]").is_visible()
     assert page.locator("[aria-pressed=true]").count() == 1
     page.reload()
-    page.locator(f"[data-call^='{match.id} '] [aria-pressed=true]").wait_for()
+    assert page.locator(f"[data-call^='{match.id} '] [aria-pressed=true]").is_visible()
     site.decide(do="recall", match=match.id)
-    page.locator(f"[data-call^='{match.id} ']").wait_for(state="detached")
+    site.await_drawn(page)
+    assert page.locator(f"[data-call^='{match.id} ']").count() == 0
     site.decide(do="assign", match=match.id, table="t01")
-    page.locator(f"[data-call^='{match.id} '] [aria-pressed=false]").wait_for()  # a new call is said again
+    site.await_drawn(page)
+    assert page.locator(f"[data-call^='{match.id} '] [aria-pressed=false]").is_visible(), "a new call is said again"
     page.context.close()
 
 
@@ -272,8 +287,9 @@ def test_console_works_over_https(tmp_path, chromium):
     page.fill("#pin", who["pin"])
     page.click("[type=submit]")
     page.fill("[name=title]", "Wacipi")
-    page.click("[data-do=plan] button")
-    page.locator("h2", has_text="Teams (0)").wait_for()
+    with site.decision(page):
+        page.click("[data-do=plan] button")
+    assert page.locator("h2", has_text="Teams (0)").is_visible()
     context.close()
     site.close()
 
@@ -303,7 +319,8 @@ def test_console_shows_a_code_until_it_is_used(site, chromium):
     command = page.locator(".join-code code").inner_text()
     assert command.endswith(f"192.0.2.7 {CODE}")
     assert command in page.locator(".join-code svg").get_attribute("aria-label")
-    page.locator(".join-code[data-seen=yes]").wait_for()
+    site.await_drawn(page)
+    assert page.locator("[data-joining=t09]").count() == 1
     desk.waiting = ()
     page.locator(".join-code").wait_for(state="detached")
     assert CODE not in page.content()

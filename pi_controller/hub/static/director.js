@@ -218,6 +218,7 @@ async function openCode(/** @type {HTMLFormElement} */ form) {
   const copy = /** @type {HTMLTemplateElement} */ (document.getElementById("join-code")).content.cloneNode(true);
   const part = /** @type {HTMLElement} */ (/** @type {DocumentFragment} */ (copy).firstElementChild);
   part.dataset.table = code.table;
+  part.dataset.since = code.seq;
   setTimeout(() => part.remove(), 1000 * code.good_s); // also without a connection to the hub
   /** @type {HTMLElement} */ (part.querySelector("h3")).textContent = code.table;
   /** @type {HTMLElement} */ (part.querySelector(".code")).textContent = code.code;
@@ -237,8 +238,8 @@ function forget(/** @type {string | undefined} */ table) {
 setInterval(() => {
   const open = new Set([.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-joining]"))].map((one) => one.dataset.joining));
   for (const part of /** @type {NodeListOf<HTMLElement>} */ (codes.querySelectorAll("[data-table]"))) {
-    if (open.has(part.dataset.table)) part.dataset.seen = "yes";
-    else if (part.dataset.seen) forget(part.dataset.table);
+    const isKnown = Number(document.documentElement.dataset.seq) >= Number(part.dataset.since); // the page shows that it was opened, or later
+    if (isKnown && !open.has(part.dataset.table)) forget(part.dataset.table);
   }
 }, 500);
 

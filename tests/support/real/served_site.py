@@ -1,8 +1,10 @@
 """A hub's pages without a broker, served for a browser."""
 
 import time
+from contextlib import contextmanager
 
 import httpx
+from headless import await_drawn, wait_until
 from hub_site import Site
 
 
@@ -27,3 +29,15 @@ class ServedSite(Site):
     def share_session(self, context):
         """Sign the browser's `context` in as this session is."""
         context.add_cookies([{"name": k, "value": v, "url": self.origin} for k, v in self.web.cookies.items()])
+
+    def await_drawn(self, page):
+        """Wait until `page` shows what the hub shows now."""
+        await_drawn(page, self.pages.seq)
+
+    @contextmanager
+    def decision(self, page):
+        """Wait until `page` shows a decision that is touched inside."""
+        before = len(self.director.history.decisions)
+        yield
+        wait_until(page, lambda: len(self.director.history.decisions) > before)
+        self.await_drawn(page)

@@ -14,7 +14,7 @@ from unittest import mock
 
 from brokers import PATIENCE_S, VENUE, Mosquitto
 from card_machine import CardMachine
-from headless import UPDATED, wait_until
+from headless import wait_until
 from judge_house import PIN
 from linked_table import LinkedTable
 from ports import free_port
@@ -230,7 +230,6 @@ class Day:
         self.console = console = self.new_phone()
         console.open(director)
         console.sign_in()
-        console.page.wait_for_function(UPDATED)
         for house, table in zip(others, ("t02", "t03"), strict=True):
             console.type("[data-join=open] [name=table]", table)
             console.touch("[data-join=open] button")
