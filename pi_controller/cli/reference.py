@@ -88,8 +88,6 @@ def _page(verbs: Verbs) -> Iterator[str]:
 
 def _arguments(actions: Iterable[argparse.Action]) -> Iterator[str]:
     for action in actions:
-        if action.help == argparse.SUPPRESS:
-            continue
         metavar = action.metavar if isinstance(action.metavar, str) else ""
         if not metavar and action.choices is not None:
             metavar = f"{{{','.join(map(str, action.choices))}}}"

@@ -216,10 +216,7 @@ class GameShow(Generic[SheetT]):
         return describe_throw_value(value if type(value) is int else None, language)
 
     def describe_action(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
-        """Return an action as a short sentence; "" if it has none.
-
-        `action` is in the current version's form (`Game.current`), `teams` are the names by letter.
-        """
+        """Return an action as a short sentence; "" if it has none. `teams` are the names by letter."""
         text = catalogue(language).gettext
         match action:
             case {"do": "toss", "winner": winner}:

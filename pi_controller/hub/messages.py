@@ -88,9 +88,8 @@ class Events(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Ack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The hub has stored every record of `epoch` up to `seq`. `ask` is that of the hello it answers, "" for events.
 
-    `program` is the hub's version if the table's is newer, else "": older tables do not know this field. `refused`: the
-    hub rejects this journal; "replaced" if it does not follow any that the hub has of this table, "tampered" if a
-    record was changed.
+    `program` is the hub's version if the table's is newer, else "". `refused`: the hub rejects this journal;
+    "replaced" if it does not follow any that the hub has of this table, "tampered" if a record was changed.
     """
 
     epoch: _Epoch

@@ -18,7 +18,7 @@ from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import Ack, Events, Game, Hello, Record
 from pi_controller.hub.run import HubRun
 from pi_controller.hub.store import Database, StoreError
-from pi_controller.journal.file import Row, chain_rows
+from pi_controller.journal.file import Row, chain_rows, genesis
 
 VENUES = count(1)
 SAME = {"inbox": "test_", "store": "test_unstorable", "matches": "test_retry_after", "backup": "test_exported"}
@@ -128,17 +128,9 @@ def test_database_permission_error_ends_hub_without_waiting(postgres, tmp_path):
         asyncio.run(HubRun(tmp_path, shows=False).run(asyncio.Event()))
 
 
-def test_database_of_an_earlier_version_gets_wider_columns(postgres):
-    venue = Database(postgres.url, "narrow")
-    with Inbox(venue) as inbox:
-        take(inbox, Hello("a", (Game(A, 400),)))
-        take(inbox, events(A, 1, 3))
-    with psycopg.connect(postgres.url, autocommit=True) as db:
-        for column in ("seq", "batch"):
-            db.execute(f'ALTER TABLE "mat_narrow".records ALTER COLUMN {column} TYPE INTEGER')
-    with Inbox(venue) as inbox:
-        assert take(inbox, events(A, 4, 5)) == Ack(A, 5)
-        row = Row(6, 2**40, 1.0, "ready", "{}")
-        record = Record(*next(chain_rows(records(A, 5)[-1].hash, [row])))
-        assert take(inbox, Events(A, (record,))) == Ack(A, 6)
-        assert [one.batch for one in inbox.rows("t01", A)] == [1, 2, 3, 4, 5, 2**40]
+def test_database_stores_batches_beyond_32_bits(postgres):
+    record = Record(*next(chain_rows(genesis(A), [Row(1, 2**40, 1.0, "ready", "{}")])))
+    with Inbox(Database(postgres.url, "wide")) as inbox:
+        take(inbox, Hello("a", (Game(A, 1),)))
+        assert take(inbox, Events(A, (record,))) == Ack(A, 1)
+        assert [one.batch for one in inbox.rows("t01", A)] == [2**40]
