@@ -133,3 +133,34 @@ def test_mutation_groups_name_code_and_tests_that_exist():
 def test_no_modules_import_each_other_in_a_circle():
     graph = grimp.build_graph("pi_controller", cache_dir=None, exclude_type_checking_imports=True)
     TopologicalSorter({name: graph.find_modules_directly_imported_by(name) for name in graph.modules}).prepare()
+
+
+REAL_TIME = {
+    "time.sleep", "time.monotonic", "time.perf_counter", "threading.Thread", "threading.Timer", "threading.Barrier",
+    "threading.Event", "asyncio.run", "asyncio.wait_for", "subprocess.Popen", "socket.create_server", "uvicorn.Server",
+}  # fmt: skip
+"""What waits for the machine: only in tests/browser, tests/process and tests/support/real."""
+
+
+def find_real_time(path, real):
+    """Yield what in a test waits for the machine, and what it imports from `real`, the names of such modules."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Attribute) and (name := ast.unparse(node)) in REAL_TIME:
+            yield name
+        modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        modules += [one.name for one in node.names] if isinstance(node, ast.Import) else []
+        yield from (one for one in modules if one in real or one.startswith("playwright"))
+
+
+def test_no_test_in_process_waits_for_real_time():
+    tests = ROOT / "tests"
+    real = {path.stem for path in (tests / "support" / "real").glob("*.py")}
+    apart = (tests / "browser", tests / "process", tests / "support" / "real", tests / "benchmarks")
+    found = {
+        f"{path.relative_to(ROOT)}: {what}"
+        for path in tracked("tests/**.py")
+        if path.name.startswith(("test_", "conftest")) or path.parent.name == "support"
+        if not any(path.is_relative_to(folder) for folder in apart)
+        for what in find_real_time(path, real)
+    }
+    assert found == set()

@@ -16,7 +16,7 @@ from pi_controller.web.accounts import FILE as USERS
 from pi_controller.web.accounts import Users
 from pi_controller.web.start_page import StartChoice
 
-CARD = Path(__file__).parents[3] / "hardware/image/files/usr/local/lib/moccasin-mat/card.py"
+CARD = Path(__file__).parents[2] / "hardware/image/files/usr/local/lib/moccasin-mat/card.py"
 FIRST = '[board]\nport = "none"\n[web]\njudges = true\n'
 
 

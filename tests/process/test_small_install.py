@@ -25,7 +25,7 @@ from verb_commands import FILES, NEEDS_EXTRA, SERVES, WORKS
 from pi_controller import extras
 from pi_controller.system import platform, service
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 MAX_PACKAGES, MAX_MB = 25, 120
 COMPILED = 1.35
@@ -135,7 +135,10 @@ def test_recordings_without_a_decoder_name_their_extra(installed):
     assert "-m pip install 'moccasin-mat[voice]'" in done.stdout
 
 
-@pytest.mark.parametrize(("command", "status"), WORKS.items())
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [pytest.param(*one, marks=pytest.mark.slow if "calibrate" in one[0] else ()) for one in WORKS.items()],
+)
 def test_a_verb_works_without_extras(installed, command, status):
     installed.write(FILES)
     done = installed.run(*command.split(), home="/no/such/home")

@@ -1,0 +1,18 @@
+"""Innocent and guilty hides through `moccasin-mat referee` on a real pipe."""
+
+import pytest
+from load_file import load_file
+from referee_process import RefereeProcess
+
+from pi_controller.referee.settings import PRESETS
+
+HIDES = 60
+"""Hides in each preset; `python tests/referee/truthful_hides.py --hides 20000` plays more."""
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_random_hides_on_a_real_pipe_are_fair(preset):
+    tally = load_file("tests/referee/truthful_hides.py").play(HIDES, 1, preset, RefereeProcess)
+    assert tally.hides == HIDES
+    assert tally.fair
+    assert sum(tally.called.values()) or preset == "umpired"
