@@ -39,7 +39,7 @@ def copy_of(journal: Path, folder: Path) -> Path:
     The folder must exist: a missing one is a missing stick.
     """
     try:
-        with closing(file.open_read_only(journal)) as db:
+        with closing(file.open_snapshot(journal)) as db:
             about, follows = _read_chain(db)
         copy = _place(folder, journal.stem, about.epoch[:8], len(follows.rows))
         new = file.write_new_journal(copy, about, follows.rows)

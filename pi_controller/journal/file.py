@@ -79,14 +79,12 @@ def _length(part: bytes) -> bytes:
 
 APPLICATION_ID = 0x4D4D4A01
 """`MMJ` and the version of the schema: distinguishes a journal from other SQLite files."""
-WRITE_WAIT_S = 0.25
-"""Longest wait of the writer for readers that hold the file, s."""
+WRITE_WAIT_S = 2.0
+"""Longest wait of the writer for readers that hold the file, s: a busy machine may stop one for half a second."""
 READ_WAIT_S = 5.0
 """Longest wait of a reader for the writer, s: a slow card may take that long to store a record."""
-PIECE_RECORDS = 500
-"""Records read in one transaction: the writer waits for the end of it."""
-PIECE_PAGES = 1024
-"""Pages of a snapshot that are read in one transaction: all of a journal of 20,000 records."""
+SNAPSHOT_PAGES = 1024
+"""Pages of a snapshot that are read in one transaction, 4 MB: all of a journal of 20,000 records."""
 RECOVER_HINT = (
     "if it is a copy, copy the journal again, with its -journal file if there is one; "
     "else 'moccasin-mat recover FILE -o NEW' saves the proven records"
@@ -237,9 +235,10 @@ def check(path: Path, found: Identity) -> None:
 
 
 def open_read_only(path: Path) -> sqlite3.Connection:
-    """Open the journal at `path` read-only, without changing it or leaving files beside it.
+    """Open the journal at `path` read-only, for a short read: the writer waits for the end of it.
 
-    This works while it is written, on a read-only medium, and beside the -journal file of a writer that was killed.
+    Nothing is changed, and no file is left beside it. This works while it is written, on a read-only medium, and beside
+    the -journal file of a writer that was killed.
     Raises `sqlite3.Error`, `OSError`, or `JournalError` if there is no file.
     """
     if not path.is_file():
@@ -262,7 +261,7 @@ def open_read_only(path: Path) -> sqlite3.Connection:
 
 
 def open_snapshot(path: Path) -> sqlite3.Connection:
-    """Return a copy in memory of the journal at `path`, which nobody writes. Raises as `open_read_only`."""
+    """Return a copy in memory of the journal at `path`, for a long read. Raises as `open_read_only`."""
     with closing(open_read_only(path)) as db:
         return _read_into_memory(db)
 
@@ -271,7 +270,8 @@ def _read_into_memory(db: sqlite3.Connection) -> sqlite3.Connection:
     """Return a copy of `db`, read in pieces; SQLite starts over if it is written between two of them."""
     memory = sqlite3.connect(":memory:", isolation_level=None)
     try:
-        db.backup(memory, pages=PIECE_PAGES, sleep=0.01)
+        db.backup(memory, pages=SNAPSHOT_PAGES, sleep=0.01)
+        memory.execute("PRAGMA query_only = ON")
     except BaseException:
         memory.close()
         raise
@@ -318,32 +318,14 @@ def sidecar_path(path: Path, ending: str) -> Path:
 def rows(db: sqlite3.Connection, to: int | None = None, first: int = 1) -> Iterator[Row]:
     """Yield the records in order, from `first` up to `to` (None: the last).
 
-    They are read in pieces, so that nobody who takes long over them holds the writer. Raises `sqlite3.Error`, also if a
-    value does not have its column's type: SQLite stores any type in any column.
+    Raises `sqlite3.Error`, also if a value does not have its column's type: SQLite stores any type in any column.
     """
     last = 2**63 - 1 if to is None else to
-    query = "SELECT seq, batch, t, kind, body, hash FROM facts WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?"
-    while True:
-        piece, fault = _read_piece(db.execute(query, (first, last, PIECE_RECORDS)))
-        yield from piece
-        if fault:
-            raise fault
-        if len(piece) < PIECE_RECORDS:
-            return
-        first = piece[-1].seq + 1
-
-
-def _read_piece(found: Iterable[tuple[Any, ...]]) -> tuple[list[Row], sqlite3.Error | None]:
-    """Return the records of `found` up to the first unreadable one, and the fault there."""
-    piece = list[Row]()
-    try:
-        for row in map(Row._make, found):
-            if [type(value) for value in row] != [int, int, float, str, str, str]:
-                raise DamagedRecordError("a value has the wrong type")
-            piece.append(row)
-    except sqlite3.Error as error:
-        return piece, error
-    return piece, None
+    query = "SELECT seq, batch, t, kind, body, hash FROM facts WHERE seq BETWEEN ? AND ? ORDER BY seq"
+    for row in map(Row._make, db.execute(query, (first, last))):
+        if [type(value) for value in row] != [int, int, float, str, str, str]:
+            raise DamagedRecordError("a value has the wrong type")
+        yield row
 
 
 def read_rows(path: Path, epoch: str, first: int, last: int) -> list[Row] | None:

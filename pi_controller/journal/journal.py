@@ -37,9 +37,9 @@ _MODE = 0o666
 class Journal:
     """The journal at `path`, opened for writing (created if missing), or with `read_only` for reading.
 
-    Only one program may write at a time, which a lock on `<path>.lock` ensures. `seq` and `batch` are the last ones
-    written, `meta` identifies the journal. Every failure is a `JournalError`; then none of the batch was written, or
-    `reopen` will show all of it.
+    Only one program may write at a time, which a lock on `<path>.lock` ensures. A reader sees a snapshot of the file as
+    it was at the opening. `seq` and `batch` are the last ones written, `meta` identifies the journal. Every failure is a
+    `JournalError`; then none of the batch was written, or `reopen` will show all of it.
 
     A fresh journal is `created` at that time, in seconds since 1970; `token` gives random bytes for its epoch.
     """
@@ -184,8 +184,8 @@ class Journal:
                 self._prepare(db, fresh=not found.tables)
             elif not found.tables:
                 raise journal_error(self.path, "it is empty", "check the file's name")
-            elif fault := file.count_fault(db):
-                raise damage_error(self.path, fault)
+            else:
+                file.require_intact(self.path, db)
             self.meta = file.require_meta(self.path, db)
             last = db.execute("SELECT seq, batch, hash FROM facts ORDER BY seq DESC LIMIT 1").fetchone()
             self.seq, self.batch, self._hash = last or (0, 0, file.genesis(self.meta.epoch))
@@ -285,7 +285,7 @@ class Journal:
 
     def _connect(self) -> sqlite3.Connection:
         if self.read_only:
-            return file.open_read_only(self.path)
+            return file.open_snapshot(self.path)
         if self._file_id is None:
             create_private_file(self.path, mode=_MODE)
         place = f"{self.path.absolute().as_uri()}?mode=rw"

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from pi_controller.errors import DamagedJournalError, JournalError
+from pi_controller.journal import file
 from pi_controller.journal.file import (
     APPLICATION_ID,
     DISK_FULL_HINT,
@@ -149,7 +150,8 @@ def test_two_processes_cannot_write_one_journal(path):
     assert "another table is writing" in done.stderr
 
 
-def test_append_to_a_locked_journal_is_refused(path):
+def test_append_to_a_locked_journal_is_refused(path, monkeypatch):
+    monkeypatch.setattr(file, "WRITE_WAIT_S", 0.1)
     with Journal(path) as journal:
         journal.append([OPENED])
         other = sqlite3.connect(path, isolation_level=None)
