@@ -37,9 +37,9 @@ _MODE = 0o666
 class Journal:
     """The journal at `path`, opened for writing (created if missing), or with `read_only` for reading.
 
-    Only one program may write at a time, which a lock on `<path>.lock` ensures. A reader sees a snapshot of the file as
-    it was at the opening. `seq` and `batch` are the last ones written, `meta` identifies the journal. Every failure is a
-    `JournalError`; then none of the batch was written, or `reopen` will show all of it.
+    Only one program may write at a time, which a lock on `<path>.lock` ensures. A reader sees a snapshot of the file
+    as it was at the opening. `seq` and `batch` are the last ones written, `meta` identifies the journal. Every failure
+    is a `JournalError`; then none of the batch was written, or `reopen` will show all of it.
 
     A fresh journal is `created` at that time, in seconds since 1970; `token` gives random bytes for its epoch.
     """
