@@ -161,8 +161,7 @@ def test_sticks_fly_and_result_stays_four_seconds(open_page, feed):
             before=dict(PHASES["hit"].sheet), sheet={**PHASES["hit"].sheet, "long": {"A": 4, "B": 9}, "hider": "B"},
         )  # fmt: skip
         feed.publish(given)
-        await_drawn(page, 3)
-        assert page.locator("[data-count=long_b] .on").count() == 9
+        page.wait_for_function("() => document.querySelectorAll('[data-count=long_b] .on').length === 9")
         flights = page.evaluate("flights")
         assert len(flights) == (4 if motion == "no-preference" else 0)
         assert all(0 < ms <= 800 for ms in flights)
