@@ -33,7 +33,7 @@ document.getElementById("out")?.addEventListener("click", async () => (await sig
 for (const button of document.querySelectorAll(".staff [data-do], .bar [data-do]")) {
   button.addEventListener("click", async () => {
     const { do: what, notice = "" } = /** @type {HTMLElement} */ (button).dataset;
-    if (await send("/staff/do", { do: what, notice })) location.reload();
+    if (await send("/staff/do", what === "notice" ? { do: what, notice } : { do: what })) location.reload();
   });
 }
 document.getElementById("own")?.addEventListener("submit", async (event) => {
