@@ -210,7 +210,7 @@ def test_several_faults_are_all_named():
     ("fault", "name", "word"),
     [
         ("wrong-firmware", "firmware", "this program includes " + doctor_checks.shipped_firmware()),
-        ("wrong-protocol", "handshake", "protocol 10.5"),
+        ("wrong-protocol", "handshake", "protocol 10.0"),
         ("mute", "handshake", "does not answer"),
     ],
 )
