@@ -7,22 +7,19 @@ Read from the browser's accessibility tree: what stands in the regions that it c
 
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 sys.path.extend(str(Path(__file__).parents[1] / place) for place in ("support", "support/real"))
 
-from headless import ARGUMENTS, CHROMIUM
+from headless import await_drawn, launch
 from judge_rig import Rig, sign_in
 from playwright.sync_api import sync_playwright
 
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 
-QUIET_S = 0.7
-"""Nothing more is said of a step after so long: a picture stands for 0.35 s, and a region is filled 0.1 s after."""
-SLOWEST_S = 20.0
-LOOK_MS = 40
+FILLED_MS = 200
+"""A region is filled 0.1 s after it was cleared."""
 HANDS = [(kind, pad) for pad in (1, 2, 3, 4) for kind in (HandIn, HandOut)]
 
 
@@ -30,8 +27,8 @@ def act(**action):
     return lambda rig: rig.do(lambda table, t: table.judge(JudgeAction(t, action)))
 
 
-def answer(said):
-    return lambda rig: rig.do(lambda table, t: table.judge(JudgeAnswer(t, said)))
+def answer(choice):
+    return lambda rig: rig.do(lambda table, t: table.judge(JudgeAnswer(t, choice)))
 
 
 def feel(*events):
@@ -104,9 +101,10 @@ class Listener:
         self._tree.send("Accessibility.enable")
         self._said = {}
 
-    def hear(self):
-        """Return what is said that was not said when it was last asked: (politeness, words)."""
-        self._page.wait_for_timeout(LOOK_MS)
+    def hear(self, seq):
+        """Return what is said of the update `seq` that was not said before: (politeness, words)."""
+        await_drawn(self._page, seq)
+        self._page.clock.fast_forward(FILLED_MS)
         now = self._regions()
         new = [(how, words) for region, (how, words) in now.items() if words and words != self._said.get(region)]
         self._said = {region: words for region, (_, words) in now.items()}
@@ -133,38 +131,20 @@ def words(nodes, node):
             yield from words(nodes, nodes[child])
 
 
-def hear(listeners, begins_within_s=SLOWEST_S):
-    """Return for each of `listeners` what it hears until nothing new was said to any for a while.
-
-    Each step has something that is said to each: a slow machine is waited for until all have heard of it.
-    """
-    told, until = [[] for _ in listeners], time.monotonic() + begins_within_s
-    while time.monotonic() < until:
-        for n, listener in enumerate(listeners):
-            if new := listener.hear():
-                told[n] += new
-                if all(told):
-                    until = time.monotonic() + QUIET_S
-    return told
-
-
-def heard(browser, folder, game):
-    """Return what is heard in `game` on the live page and on the console: for each step its name and the two lists."""
+def play(browser, folder, game):
+    """Yield for each step of `game` its name, and what is heard on the live page and on the console."""
     options, steps = GAMES[game]
     rig = Rig(folder, game, options)
     pages = [browser.new_page(), browser.new_page()]
     try:
+        for page in pages:
+            page.clock.install()
         pages[0].goto(rig.server.url)
         sign_in(pages[1], rig.url)
-        for page in pages:
-            page.wait_for_function("() => document.querySelector('#badge').dataset.value === 'live'")
         listeners = [Listener(page) for page in pages]
-        # nothing is said there; what a slow machine said later would be heard in the first step
-        told = [("the page is there", hear(listeners, QUIET_S))]
-        for name, step in steps:
+        for name, step in (("the page is there", lambda rig: None), *steps):
             step(rig)
-            told.append((name, hear(listeners)))
-        return told
+            yield name, [listener.hear(rig.view.seq) for listener in listeners]
     finally:
         for page in pages:
             page.close()
@@ -174,15 +154,15 @@ def heard(browser, folder, game):
 def main():
     """Print the list."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = launch(playwright)
         for game in GAMES:
             print(f"\n{game}")
             with tempfile.TemporaryDirectory() as folder:
-                for step, pages in heard(browser, Path(folder), game):
+                for step, pages in play(browser, Path(folder), game):
                     print(f"  {step}")
-                    for page, told in zip(("live page", "console"), pages, strict=True):
-                        for how, said in told:
-                            print(f"    {page}, {how}: {said}")
+                    for page, announcements in zip(("live page", "console"), pages, strict=True):
+                        for how, words in announcements:
+                            print(f"    {page}, {how}: {words}")
         browser.close()
 
 

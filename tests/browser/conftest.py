@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark every test of this folder."""
+    """Mark every test of this folder; by day only one or two of each page run (`smoke`)."""
     item.add_marker(pytest.mark.chromium)
+    if not item.get_closest_marker("smoke"):
+        item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,7 +8,7 @@ from pi_controller.tournament import Elimination, RoundRobin
 from pi_controller.web.bracket_page import page
 
 
-@pytest.mark.parametrize("width", [390, 1366])
+@pytest.mark.parametrize("width", [pytest.param(390, marks=pytest.mark.smoke), 1366])
 def test_anybody_can_read_it(width, chromium):
     cup, league = Elimination("double"), RoundRobin()
     names = ["Long Hollow", "Big Coulee", "Buffalo Lake", "Enemy Swim", "The Fourth Street Hunters of Sisseton"]

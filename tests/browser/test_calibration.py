@@ -14,7 +14,7 @@ STEPS = (
 VIEW = WalkView(STEPS, 1, "Tap pad 1 with the stick 5 times, as lightly as should still count.", "a note", BARS, 1)
 
 
-@pytest.mark.parametrize("width", [390, 1366, 1920])
+@pytest.mark.parametrize("width", [pytest.param(390, marks=pytest.mark.smoke), 1366, 1920])
 def test_it_follows_the_walk_and_fits_the_screen(chromium, width):
     walk = WalkPage("127.0.0.1", 0)
     walk.publish(VIEW)

@@ -170,7 +170,6 @@ IN_MINUTES = {"rest_s", "grace_s"}
 
 
 @pytest.mark.parametrize("state", STATES)
-@pytest.mark.slow
 def test_every_form_sends_its_choices_after_ten_updates(site, chromium, view, news, state):
     site.sign_in()
     site.pages.publish(tables(view))
@@ -203,12 +202,12 @@ def test_every_form_sends_its_choices_after_ten_updates(site, chromium, view, ne
 def test_plan_form_has_fields_of_its_format_alone(site, chromium):
     site.sign_in()
     with console(chromium, site) as page:
-        asked = {}
+        fields_of = {}
         for kind in ("groups", "single", "double", "round_robin"):
             page.select_option("[data-do=plan] [name=format]", kind)
             fields = page.locator("[data-do=plan] [data-for] [name]:visible")
-            asked[kind] = {one.get_attribute("name") for one in fields.all()}
-        assert asked == {
+            fields_of[kind] = {one.get_attribute("name") for one in fields.all()}
+        assert fields_of == {
             "double": set(),
             "single": {"third_place"},
             "round_robin": {"clock", "withdrawn", "play_off"},
@@ -264,6 +263,7 @@ def test_second_touch_sends_the_choice_named_in_confirmation(site, chromium, vie
         assert loser in question
 
 
+@pytest.mark.smoke
 def test_changed_choice_asks_for_confirmation_again(site, chromium, view):
     drawn(site, view)
     first, second = site.director.now.pairing("W1-3").teams

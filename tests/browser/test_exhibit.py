@@ -33,7 +33,6 @@ def test_every_state_is_read_by_everybody_and_fits(chromium, state):
         tab.close()
 
 
-@pytest.mark.slow
 def test_every_screen_fits_every_kiosk_display(chromium):
     screens = drawn_screens()
     assert {one["stage"] for one in screens} == {"attract", "choose", "about", "play", "result", "rest", "notice"}
@@ -114,7 +113,6 @@ def count_style_updates(metrics):
     return next(one["value"] for one in found if one["name"] == "RecalcStyleCount")
 
 
-@pytest.mark.slow
 def test_stick_animation_needs_no_main_thread(chromium):
     with served(STATES["aiming"]()) as (page, _):
         tab = chromium.new_page(viewport={"width": 1280, "height": 800})

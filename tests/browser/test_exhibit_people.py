@@ -27,7 +27,7 @@ def press_tab_and_enter(tab, do, number):
     tab.keyboard.press("Enter")
 
 
-@pytest.mark.parametrize("choose", [touch, press_number, press_tab_and_enter])
+@pytest.mark.parametrize("choose", [pytest.param(touch, marks=pytest.mark.smoke), press_number, press_tab_and_enter])
 def test_whole_game_is_played_one_way(chromium, choose):
     rig = Rig(1, hides=2, ask_after_s=600, answer_s=600)
     with served(rig) as (page, show):

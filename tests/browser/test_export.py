@@ -2,12 +2,15 @@
 
 import re
 
+import pytest
+
 from pi_controller.cli import main
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import ActionPlayed, GameOpened
 from pi_controller.rules import registry
 
 
+@pytest.mark.smoke
 def test_short_game_is_printed_on_one_letter_page(chromium, tmp_path):
     path, settings = tmp_path / "final.sqlite", dict(registry.game("dakota").settings)
     with Journal(path) as journal:

@@ -22,6 +22,7 @@ def test_no_page_is_wider_than_a_phone(open_page, path):
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.smoke
 def test_search_is_sent_and_its_result_is_opened(open_page):
     page = open_page("help")
     page.fill("input[name=q]", "protest")

@@ -43,10 +43,10 @@ OUTSIDE = """() => {
         return box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1;
     };
     const all = [...document.querySelectorAll(".slide.shown .fitted *, header *, footer *")];
-    const shown = all.filter(one => one.getClientRects().length && !one.closest("g, svg path, svg text"));
+    const visible = all.filter(one => one.getClientRects().length && !one.closest("g, svg path, svg text"));
     const page = document.documentElement;
-    if (shown.length < 4 || page.scrollHeight > innerHeight || page.scrollWidth > innerWidth) return ["the page"];
-    return shown.filter(isOutside).map(one => one.outerHTML.slice(0, 80));
+    if (visible.length < 4 || page.scrollHeight > innerHeight || page.scrollWidth > innerWidth) return ["the page"];
+    return visible.filter(isOutside).map(one => one.outerHTML.slice(0, 80));
 }"""
 
 FILLED = """() => {
@@ -125,13 +125,14 @@ def part(page):
             const slide = document.querySelector(".slide.shown");
             const seen = [...slide.querySelectorAll(".table-card")].filter(one => one.offsetParent);
             const all = [...slide.querySelectorAll("g[data-match], tbody tr")];
-            const drawn = all.filter(one => one.getClientRects().length);
-            const names = drawn.map(one => one.dataset.match ?? one.cells[1].firstChild.title);
+            const rows = all.filter(one => one.getClientRects().length);
+            const names = rows.map(one => one.dataset.match ?? one.cells[1].firstChild.title);
             return [slide.dataset.slide, seen.map(one => one.querySelector("h3").innerText).join() || names.join()];
         }"""
     )
 
 
+@pytest.mark.smoke
 def test_all_parts_come_in_turn_and_again(wall):
     seen = [part(wall)]
     for _ in range(2 * PARTS):
@@ -149,7 +150,6 @@ def test_all_parts_come_in_turn_and_again(wall):
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.slow
 def test_all_parts_fit_every_screen_size(wall, size):
     wall.evaluate("addEventListener('resize', () => (document.body.dataset.width = innerWidth))")
     wall.set_viewport_size({"width": size[0], "height": size[1]})
@@ -248,7 +248,6 @@ KINDS = ({"format": "double"}, {"format": "single", "third_place": True})
 
 @pytest.mark.parametrize("plan", KINDS, ids=("double", "single"))
 @pytest.mark.parametrize("count", [4, 8, 16, 24, 32])
-@pytest.mark.slow
 def test_whole_bracket_is_read_from_fifteen_metres(tmp_path, chromium, count, plan):
     names = LONG if count in (8, 24, 32) else SHORT
     with hall_of(tmp_path, chromium, names[:count], **plan) as (page, director):
@@ -259,13 +258,13 @@ def test_whole_bracket_is_read_from_fifteen_metres(tmp_path, chromium, count, pl
             if size != FIRST_SIZE:
                 page.wait_for_selector(f"body[data-width='{size[0]}']")
             for _ in range(100):
-                name, shown = part(page)
+                name, content = part(page)
                 if name == "bracket":
                     page.wait_for_function("() => document.fonts.status === 'loaded'")
                     texts = page.evaluate(TEXTS)
                     assert texts
                     assert [text for text in texts if text[1] < MIN_SIZE or not text[2]] == []
-                    matches -= set(shown.split(","))
+                    matches -= set(content.split(","))
                 page.keyboard.press("ArrowRight")
                 if not matches:
                     break
@@ -293,10 +292,10 @@ def test_standings_show_every_team_in_large_letters(tmp_path, chromium, plan):
         page.locator("td", has_text="did not come").wait_for(state="attached")
         kinds, teams = set(), set()
         for _ in range(10):
-            name, shown = part(page)
+            name, content = part(page)
             kinds.add(name)
             if name == "standings":
-                teams |= set(shown.split(","))
+                teams |= set(content.split(","))
                 sizes = page.evaluate(
                     """() => [...document.querySelectorAll(".slide.shown :is(th, td)")]
                         .filter(one => one.getClientRects().length)
@@ -321,7 +320,6 @@ def test_announcement_switches_wall_to_tables_at_once(wall, site):
     assert part(wall)[0] == "tables"
 
 
-@pytest.mark.slow
 def test_every_part_passes_axe_check(wall):
     for _ in range(PARTS):
         wall.evaluate(Axe().axe_script)

@@ -46,7 +46,6 @@ def at_play(site):
 
 
 @pytest.mark.parametrize("state", [before_the_draw, at_play])
-@pytest.mark.slow
 def test_page_text_is_never_clipped_or_broken(chromium, site, state):
     state(site)
     tab, wrong = chromium.new_page(reduced_motion="reduce"), {}

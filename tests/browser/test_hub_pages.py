@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 import hub_venue
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from cases import cases
 from headless import await_drawn, wait_until
 from hub_site import TEAMS, certify
 from hub_venue import Venue
@@ -110,6 +111,7 @@ def test_reason_is_sent_with_its_button_and_logged(site, tables, chromium):
     page.context.close()
 
 
+@pytest.mark.smoke
 def test_next_team_is_typed_while_answer_is_pending(site, tables, chromium):
     site.sign_in()
     site.pages.publish(tables)
@@ -117,18 +119,18 @@ def test_next_team_is_typed_while_answer_is_pending(site, tables, chromium):
     page = chromium.new_page()
     site.share_session(page.context)
     page.goto(f"{site.origin}/director")
-    held = []
-    page.route("**/director/command", lambda route: held.append((route, route.fetch())), times=1)
+    pending = []
+    page.route("**/director/command", lambda route: pending.append((route, route.fetch())), times=1)
     page.locator("[name=team]").focus()
     page.keyboard.type("Big Coulee")
     page.keyboard.press("Enter")
-    wait_until(page, lambda: held)
+    wait_until(page, lambda: pending)
     site.await_drawn(page)
     assert page.locator("ul.chips").get_by_text("Big Coulee", exact=True).is_visible(), "before the answer is here"
     page.keyboard.type("Long Hollow")
     page.keyboard.press("Enter")
     page.keyboard.type("Enemy")
-    route, answer = held.pop()
+    route, answer = pending.pop()
     with page.expect_response(lambda response: "Long Hollow" in (response.request.post_data or "")):
         route.fulfill(response=answer)
     assert page.input_value("[name=team]") == "Enemy"
@@ -160,6 +162,7 @@ def test_bracket_prints_on_one_sheet_without_buttons(site, chromium):
     page.context.close()
 
 
+@pytest.mark.smoke
 def test_console_works_in_browser_and_pages_are_public(site, tables, chromium):
     pin = site.sign_in()
     site.pages.publish(tables)
@@ -186,7 +189,7 @@ def test_console_works_in_browser_and_pages_are_public(site, tables, chromium):
         page.locator("[data-undo]").click()
         page.locator("[data-undo]").click()  # touched again, to be sure
     assert not page.get_by_text("Recall match").is_visible()
-    for size in SIZES:
+    for size in cases(SIZES[:1], SIZES):
         page.set_viewport_size({"width": size[0], "height": size[1]})
         for path in ("", "bracket", "team/1", "announcer", "start-list", "results", "director"):
             page.goto(f"{site.origin}/{path}")
@@ -211,6 +214,7 @@ RECORD_RINGING = """() => {
 }"""
 
 
+@pytest.mark.smoke
 def test_team_page_rings_for_call_once_enabled(site, tables, chromium):
     site.drawn()
     site.pages.publish(tables)
@@ -245,6 +249,7 @@ def test_team_page_rings_for_call_once_enabled(site, tables, chromium):
     page.close()
 
 
+@pytest.mark.smoke
 def test_announcer_sees_each_call_and_marks_it_announced(site, tables, chromium):
     site.drawn()
     site.decide(do="pronounce", team=TEAMS[0], said="big koo-lee")
@@ -327,7 +332,7 @@ def test_console_shows_a_code_until_it_is_used(site, chromium):
     page.context.close()
 
 
-@pytest.mark.parametrize("size", [(390, 844), (1366, 768)], ids=str)
+@pytest.mark.parametrize("size", [pytest.param((390, 844), marks=pytest.mark.smoke), (1366, 768)], ids=str)
 def test_published_site_is_read_without_scripts(tmp_path, chromium, size):
     with closing(Venue(tmp_path / "hub.sqlite")) as venue:
         venue.play_match(tmp_path)
@@ -335,13 +340,13 @@ def test_published_site_is_read_without_scripts(tmp_path, chromium, size):
         publish_store(tmp_path / "hub.sqlite", site, time.time)
     context = chromium.new_context(viewport={"width": size[0], "height": size[1]}, java_script_enabled=False)
     page = context.new_page()
-    asked, failed = [], []
-    page.on("request", lambda request: asked.append(request.url))
+    requested, failed = [], []
+    page.on("request", lambda request: requested.append(request.url))
     page.on("requestfailed", lambda request: failed.append(request.url))
     page.goto((site / "index.html").as_uri())
     assert not failed
-    assert all(urlsplit(url).scheme == "file" for url in asked)
-    assert {unquote(urlsplit(url).path) for url in asked} >= {str(site / "static" / "style.css")}
+    assert all(urlsplit(url).scheme == "file" for url in requested)
+    assert {unquote(urlsplit(url).path) for url in requested} >= {str(site / "static" / "style.css")}
     page.click("text=to print")
     assert hub_venue.TEAMS[0] in page.content()
     context.close()

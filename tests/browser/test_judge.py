@@ -90,6 +90,7 @@ def unfold(page, id_):
     page.evaluate("id => { document.getElementById(id).open = true }", id_)
 
 
+@pytest.mark.smoke
 def test_signing_in_by_the_keypad(rigs, pages):
     rig = rigs()
     page = pages(rig, name=None)
@@ -110,6 +111,7 @@ def test_signing_in_by_the_keypad(rigs, pages):
     page.wait_for_selector("#sign-in")
 
 
+@pytest.mark.smoke
 def test_game_without_sensors_takes_two_taps_per_hide(rigs, pages, tmp_path):
     rig = rigs("dakota", {"points": "2"})
     page = pages(
@@ -141,7 +143,6 @@ def test_game_without_sensors_takes_two_taps_per_hide(rigs, pages, tmp_path):
     print(f"\n{len(counts)} hides, {sum(counts)} taps, at most {max(counts)} a hide")
 
 
-@pytest.mark.slow
 def test_two_judges_play_a_whole_game_in_turns(rigs, pages, tmp_path):
     """As at a table without sensors: one judge a hide, and what one enters is on the other's screen before the next."""
     rig = rigs("dakota", {"points": str(cases(1, 5))}, settle_s=SETTLE_S)
@@ -184,7 +185,6 @@ def test_double_tap_after_hidden_enters_one_hit(rigs, pages, tmp_path):
     assert text(page, "facts").split("\n")[-1] == "1 hit left"
 
 
-@pytest.mark.slow
 def test_wrong_entries_are_corrected_at_once(rigs, pages, tmp_path):
     rig = rigs()
     page = pages(rig)
@@ -246,7 +246,6 @@ def test_game_is_closed_for_a_no_show_team(rigs, pages, tmp_path):
     assert page.locator("#closing").is_hidden()
 
 
-@pytest.mark.slow
 def test_the_table_is_set_with_a_reason(rigs, pages):
     rig = rigs()
     page = pages(rig, how=LAPTOP)
@@ -273,7 +272,6 @@ def test_the_table_is_set_with_a_reason(rigs, pages):
     assert rig.view.sensors
 
 
-@pytest.mark.slow
 def test_protest_stops_play_until_ruling(rigs, pages, tmp_path):
     rig = rigs()
     page, keeper = pages(rig, "Bo", LAPTOP), pages(rig, "Cy")
@@ -336,7 +334,6 @@ def test_unsure_strike_is_asked_and_answered(rigs, pages):
     assert page.locator("#play").get_attribute("data-shape") == "hits"
 
 
-@pytest.mark.slow
 def test_command_from_stale_screen_is_refused(rigs, pages, tmp_path):
     rig = rigs()
     page, other = pages(rig), pages(rig, "Bo")
@@ -365,7 +362,6 @@ def test_command_from_stale_screen_is_refused(rigs, pages, tmp_path):
     assert {text(page, id_) == text(other, id_) for id_ in ("sentence", "facts", "sides", "undo", "link")} == {True}
 
 
-@pytest.mark.slow
 def test_an_answer_that_is_lost_counts_once(rigs, pages, tmp_path):
     rig = rigs()
     page = pages(rig)
@@ -400,7 +396,6 @@ def test_it_comes_back_after_the_server(rigs, pages):
     assert rig.view.owed == "second"
 
 
-@pytest.mark.slow
 def test_the_clock_warns_by_tones_and_is_stopped(rigs, pages):
     rig = rigs("dakota", {"hit_seconds": "11"}, hit_seconds=11.0)
     tones = """window.tones = [];
@@ -464,7 +459,6 @@ def test_by_the_keyboard_alone(rigs, pages, tmp_path):
 
 
 @pytest.mark.parametrize("name", OTHERS)
-@pytest.mark.slow
 def test_the_other_games_are_played_from_it_too(rigs, pages, tmp_path, name):
     options = {"players": "Ann,Bo"} if name in {"bageswin", "patol"} else {}
     rig = rigs(name, options)
@@ -484,7 +478,6 @@ def test_the_other_games_are_played_from_it_too(rigs, pages, tmp_path, name):
     assert "undone" in page.locator("#log").text_content()
 
 
-@pytest.mark.slow
 def test_block_takes_two_guesses_and_mirror_one(rigs, pages, tmp_path):
     rig = rigs("slahal")
     page = pages(rig)
@@ -509,7 +502,6 @@ def test_block_takes_two_guesses_and_mirror_one(rigs, pages, tmp_path):
     assert page.locator("[data-row=block]").count() == 0
 
 
-@pytest.mark.slow
 def test_a_whole_game_and_a_rematch(rigs, pages, chromium, tmp_path):
     rig = rigs("dakota", {"points": "1"})
     page, com = pages(rig, clock=True), pages(rig, "Bo")
@@ -592,7 +584,6 @@ def test_submit_without_a_pick_enters_no_action(rigs, pages, tmp_path, game):
         assert journal(tmp_path)[-1].action == action
 
 
-@pytest.mark.slow
 def test_slow_double_tap_is_ignored_in_next_hide(rigs, pages, tmp_path):
     rig = rigs(settle_s=30.0)
     page = pages(rig, clock=True)
@@ -686,7 +677,6 @@ def test_head_judge_names_teams_before_first_hit(rigs, pages, chromium):
     assert page.locator("#teams").is_visible()
 
 
-@pytest.mark.slow
 def test_upheld_protest_offers_undo_and_score_by_role(rigs, pages):
     rig = rigs()
     page, judge = pages(rig, how=LAPTOP), pages(rig, "Bo")
@@ -736,7 +726,6 @@ SIGNS_OUT = "Remove", "Sign out everywhere", "New PIN"
 
 
 @pytest.mark.parametrize("moment", MOMENTS if ALL_CASES else ("toss", "hit", "over", "ojibwe"))
-@pytest.mark.slow
 def test_double_tap_on_control_counts_at_most_once(rigs, pages, tmp_path, moment):
     game, actions, ready = MOMENTS[moment]
     rig = rigs(game, GAMES.get(game))
@@ -779,10 +768,10 @@ def test_double_tap_on_control_counts_at_most_once(rigs, pages, tmp_path, moment
         for _ in range(2):  # where the finger is, whatever stands there by then
             page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         answered(page)
-        said = len(journal(tmp_path, CommandIssued)) - before
-        assert said <= 1, page.evaluate("() => document.querySelector('#log').innerText")
-        tapped, counted = tapped + 1, counted + said
-        if said or (rig.view.revision, rig.view.phase) != (revision, epoch):
+        commands = len(journal(tmp_path, CommandIssued)) - before
+        assert commands <= 1, page.evaluate("() => document.querySelector('#log').innerText")
+        tapped, counted = tapped + 1, counted + commands
+        if commands or (rig.view.revision, rig.view.phase) != (revision, epoch):
             stand()
         page.evaluate("() => document.querySelectorAll('#play [aria-pressed=true]').forEach(one => one.click())")
         page.evaluate("() => document.querySelector('dialog[open]')?.close()")

@@ -31,7 +31,6 @@ FORMS = """() => [...document.querySelectorAll("details .inside")].filter(one =>
 
 
 @pytest.mark.parametrize("state", ["before the first hit", "a protest is ruled on", "another protest"])
-@pytest.mark.slow
 def test_every_form_sends_its_choices_despite_updates(tmp_path, chromium, state):
     rig = Rig(tmp_path)
     page = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")

@@ -32,25 +32,25 @@ def hit():
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("shown")
+def console(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("console")
     review = HitStore(hits_path(folder / "no.sqlite"))
     review.add_strokes([hit()])
     review.close()
-    console = Shown(folder, NOW)
-    console.show(PHASES["hit"])
-    yield console
-    console.close()
+    made = Shown(folder, NOW)
+    made.show(PHASES["hit"])
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="module")
-def page(chromium, shown):
+def page(chromium, console):
     """Return the console, for the head judge; the policy against scripts and styles in the page may not have spoken."""
     context = chromium.new_context(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
     page, complaints = context.new_page(), []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    sign_in(page, shown.url)
+    sign_in(page, console.url)
     page.evaluate(AXE.axe_script)
     yield page
     context.close()
@@ -58,17 +58,17 @@ def page(chromium, shown):
 
 
 @pytest.fixture
-def phase(page, shown):
+def phase(page, console):
     """Return a function that shows a phase and waits until the page does."""
 
     def show(name, **changed):
         options = next((ALL[game] for game in ALL if name.startswith(game)), None)
         show.seq += 1
         view = msgspec.structs.replace(PHASES[name], seq=show.seq, revision=show.seq, **changed)
-        shown.show(view, options)
+        console.show(view, options)
         await_drawn(page, show.seq)
 
-    show.seq = shown.feed.latest.view.seq + 100
+    show.seq = console.feed.latest.view.seq + 100
     return show
 
 
@@ -98,6 +98,7 @@ def test_every_phase_has_no_axe_violations(page, phase, name):
     assert looked_at(page) == []
 
 
+@pytest.mark.smoke
 def test_unfolded_sections_have_no_axe_violations(page, phase):
     phase("second")
     page.evaluate("() => document.querySelectorAll('details').forEach(one => { one.open = true })")
@@ -116,10 +117,10 @@ def test_unfolded_sections_have_no_axe_violations(page, phase):
 
 
 @pytest.mark.parametrize("size", [(390, 844), (800, 480), (1024, 600), (1366, 768)])
-def test_sign_in_page_fits_screen_without_axe_violations(chromium, shown, size):
+def test_sign_in_page_fits_screen_without_axe_violations(chromium, console, size):
     context = chromium.new_context(viewport=dict(zip(("width", "height"), size, strict=True)), reduced_motion="reduce")
     page = context.new_page()
-    page.goto(shown.url)
+    page.goto(console.url)
     assert page.evaluate("document.documentElement.scrollHeight") <= size[1]
     assert page.locator("#sign-in .main").evaluate("one => one.getBoundingClientRect().bottom") <= size[1]
     assert page.evaluate(LINE_FAULTS) == []
@@ -151,7 +152,6 @@ MEASURE = """least => {
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.slow
 def test_everything_can_be_touched_on_every_screen(page, phase, size):
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.evaluate("() => document.querySelectorAll('details').forEach(one => { one.open = true })")
@@ -199,7 +199,6 @@ def test_found_button_stays_in_place_across_phases(page, phase):
     assert all(one == places[0] for one in places), places
 
 
-@pytest.mark.slow
 def test_console_lines_are_uncut_and_numbers_unbroken(page, phase):
     wrong = {}
     for name in PHASES:
@@ -251,9 +250,9 @@ def test_clock_is_visible_during_hits_with_pause_sign(page, phase):
     for name in ("toss", "hide", "hit", "second", "show"):
         phase(name)
         seen[name] = page.evaluate("""() => {
-          const told = document.querySelector("#clock-told");
-          return [document.querySelector("#clock").checkVisibility(), told.querySelector("b") !== null,
-            getComputedStyle(told, "::before").content !== "none", getComputedStyle(told).textDecorationLine];
+          const line = document.querySelector("#clock-told");
+          return [document.querySelector("#clock").checkVisibility(), line.querySelector("b") !== null,
+            getComputedStyle(line, "::before").content !== "none", getComputedStyle(line).textDecorationLine];
         }""")
     none, runs, stands = [False, False, False, "none"], [True, True, False, "none"], [True, True, True, "none"]
     assert [one[0] for one in seen.values()] == [False, False, True, True, False]

@@ -48,7 +48,6 @@ def fail_requests(tab, port, count):
         tab.wait_for_event("requestfailed", lambda request: f":{port}/" in request.url)
 
 
-@pytest.mark.slow
 def test_waiting_page_opens_the_exhibit_once_served(playwright, tmp_path):
     port = free_port()
     page = ExhibitPage("127.0.0.1", port, time.monotonic, dict, OrderQueue())
@@ -65,7 +64,6 @@ def test_waiting_page_opens_the_exhibit_once_served(playwright, tmp_path):
             page.stop()
 
 
-@pytest.mark.slow
 def test_fault_is_visible_until_cleared(playwright, tmp_path):
     with waiting_tab(playwright, tmp_path) as (tab, channel):
         assert tab.locator("#wait").is_visible()
@@ -83,7 +81,6 @@ def test_fault_is_visible_until_cleared(playwright, tmp_path):
 
 
 @pytest.mark.parametrize("size", [(800, 480), (1280, 800), (1920, 1080), (720, 1280), (1080, 1920)])
-@pytest.mark.slow
 def test_a_fault_fits_every_screen(playwright, tmp_path, size):
     width, height = size
     with waiting_tab(playwright, tmp_path, viewport={"width": width, "height": height}) as (tab, channel):
@@ -101,6 +98,7 @@ def test_a_fault_fits_every_screen(playwright, tmp_path, size):
             tab.screenshot(path=f"{folder}/fault-{width}x{height}.png")
 
 
+@pytest.mark.smoke
 def test_the_waiting_page_gives_the_first_sign(playwright, tmp_path, monkeypatch):
     process, port = start_first_sign(tmp_path, 60)
     monkeypatch.setattr(kiosk, "SIGN_PORT", port)
@@ -108,7 +106,6 @@ def test_the_waiting_page_gives_the_first_sign(playwright, tmp_path, monkeypatch
         assert process.wait(60) == 0
 
 
-@pytest.mark.slow
 def test_lost_first_sign_is_sent_again(playwright, tmp_path, monkeypatch):
     port = free_port()
     monkeypatch.setattr(kiosk, "SIGN_PORT", port)
@@ -120,7 +117,6 @@ def test_lost_first_sign_is_sent_again(playwright, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("path", ["", "staff/preview/attract"])
-@pytest.mark.slow
 def test_a_tab_that_crashed_does_not_ask(playwright, tmp_path, path, monkeypatch):
     async def allow(_):
         return "Head"

@@ -24,7 +24,6 @@ WITH = PageSettings(
 
 
 @pytest.mark.parametrize("path", ["", "room"])
-@pytest.mark.slow
 def test_public_page_lines_are_uncut_and_numbers_unbroken(chromium, feed, path):
     server, tab = WebServer(feed, port=0, pages=WITH), chromium.new_page()
     tab.route("**/live.js", lambda route: route.abort())  # without scripts it would load itself again

@@ -18,6 +18,7 @@ def text(page, key):
     return page.locator(f"[data-live={key}]").text_content()
 
 
+@pytest.mark.smoke
 def test_the_numbers_change_as_the_table_plays(open_page, feed, view):
     page = open_page()
     assert text(page, "long_a") == "8"
@@ -54,6 +55,7 @@ def wait_for_badge(page, value):
     page.wait_for_function("value => document.getElementById('badge').dataset.value === value", arg=value)
 
 
+@pytest.mark.smoke
 def test_broken_stream_shows_stale_badge_and_reconnects(open_page, feed, server, view):
     page = open_page()
     open_page.outage = True

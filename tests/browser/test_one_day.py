@@ -12,7 +12,6 @@ MAX_TOUCHES_A_DAY = 115
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.slow
 def test_three_cards_become_a_tournament_with_a_champion(tmp_path, chromium):
     day = Day(tmp_path, chromium)
     try:

@@ -44,7 +44,6 @@ def badge_is(page, value):
 
 
 @pytest.mark.parametrize("path", ["room", "overlay"])
-@pytest.mark.slow
 def test_it_follows_the_table_from_game_to_game(open_page, feed, path):
     page = open_page(path)
     for name in ("show", "ojibwe", "slahal", "bageswin", "plum_stone", "patol"):
@@ -105,7 +104,7 @@ def test_the_overlay_is_clear_but_for_its_strips(open_page, feed, place):
         assert alpha.getextrema() == (0, 0), "something is drawn outside the strips"
 
 
-@pytest.mark.parametrize("path", ["", "room", "overlay"])
+@pytest.mark.parametrize("path", ["", "room", pytest.param("overlay", marks=pytest.mark.smoke)])
 def test_stopped_clock_has_pause_sign_and_running_none(open_page, feed, path):
     page, now = open_page(path, size=(1920, 1080)), feed.clock()
     how = """() => [...document.querySelectorAll(".clock b")].filter((b) => b.textContent)
@@ -116,7 +115,6 @@ def test_stopped_clock_has_pause_sign_and_running_none(open_page, feed, path):
 
 
 @pytest.mark.parametrize("size", [(1366, 768), (1920, 1080)], ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.slow
 def test_the_room_sees_everything_at_once_and_large(open_page, feed, size):
     page = open_page(
         "room", size=size, java_script_enabled=False
@@ -132,6 +130,7 @@ def test_the_room_sees_everything_at_once_and_large(open_page, feed, size):
             assert points.first.bounding_box()["height"] > size[1] / 10, name
 
 
+@pytest.mark.smoke
 def test_the_codes_lead_to_the_pages(chromium, feed):
     port = free_port()
     server = WebServer(feed, port=port, pages=PageSettings(f"127.0.0.1:{port}"))
@@ -154,8 +153,8 @@ def test_the_codes_lead_to_the_pages(chromium, feed):
 def verdict(page):
     show_arithmetic(page)
     page.click("#check")
-    shown = [one for one in page.locator("#verdict [data-verdict]").all() if one.is_visible()]
-    assert len(shown) == 1
+    visible = [one for one in page.locator("#verdict [data-verdict]").all() if one.is_visible()]
+    assert len(visible) == 1
     return page.locator("#verdict").get_attribute("data-value")
 
 
@@ -164,7 +163,10 @@ def show_arithmetic(page):
         page.click("#arithmetic summary")
 
 
-@pytest.mark.parametrize(("nonce", "answer"), [(NONCE.hex(), "match"), ("f" + NONCE.hex()[1:], "differ")])
+@pytest.mark.parametrize(
+    ("nonce", "answer"),
+    [pytest.param(NONCE.hex(), "match", marks=pytest.mark.smoke), ("f" + NONCE.hex()[1:], "differ")],
+)
 def test_check_page_verifies_last_seal_on_load(open_page, feed, nonce, answer):
     seal = commitment("dakota", 7, 4, NONCE, BOUND)
     opening = Opening(7, seal, 4, nonce, *BOUND)
@@ -178,7 +180,6 @@ def test_check_page_verifies_last_seal_on_load(open_page, feed, nonce, answer):
 
 
 @pytest.mark.parametrize(("game", "pad"), [("dakota", 4), ("ojibwe", 1), ("slahal", 13)])
-@pytest.mark.slow
 def test_true_seal_matches_and_changed_seal_differs(open_page, feed, game, pad):
     seal = commitment(game, 7, pad, NONCE, BOUND)
     view = DAKOTA if game == "dakota" else play(game, 1, 4)
@@ -223,17 +224,16 @@ def test_phone_that_saw_seal_before_hit_is_witness(open_page, feed):
 
 def test_its_sha256_is_sha256(open_page):
     page = open_page("check")
-    said = [bytes(i * n % 251 for i in range(n)) for n in (*range(150), 1000, 4096)]
+    inputs = [bytes(i * n % 251 for i in range(n)) for n in (*range(150), 1000, 4096)]
     made = page.evaluate(
         "async all => { const { sha256 } = await import('/static/sha256.js');"
         " return all.map(one => sha256(Uint8Array.from(one))); }",
-        [list(one) for one in said],
+        [list(one) for one in inputs],
     )
-    assert made == [hashlib.sha256(one).hexdigest() for one in said]
+    assert made == [hashlib.sha256(one).hexdigest() for one in inputs]
 
 
 @pytest.mark.parametrize("path", ["", "room", "overlay", "find", "check"])
-@pytest.mark.slow
 def test_public_pages_have_no_axe_violations(open_page, feed, path):
     axe, found = Axe(), {}
     states = {"": ("asked", "slahal", "patol"), "room": ("point", "bageswin"), "overlay": ("show",)}.get(
@@ -277,7 +277,6 @@ FOLD = """([width, height]) => {
 }"""
 
 
-@pytest.mark.slow
 def test_phone_page_fits_essentials_above_the_fold(open_page, feed, server):
     page = open_page(size=(390, 844))
     found = {}

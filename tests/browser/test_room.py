@@ -90,7 +90,6 @@ def room(chromium, feed):
         server.stop()
 
 
-@pytest.mark.slow
 def test_every_box_has_its_place(room):
     wrong = {}
     for (number, phase), size in product(enumerate(PHASES), SIZES):
@@ -149,6 +148,7 @@ NOTE_TIMES = """() => {
 """Timers of four seconds and more are noted and never run, and flights are noted: a slow machine sees all of it."""
 
 
+@pytest.mark.smoke
 def test_sticks_fly_and_result_stays_four_seconds(open_page, feed):
     start = msgspec.structs.replace(PHASES["hit"], calls=(), opening=None)
     feed.publish(msgspec.structs.replace(start, seq=2))
@@ -181,7 +181,6 @@ def test_sticks_fly_and_result_stays_four_seconds(open_page, feed):
 
 
 @pytest.mark.parametrize("path", ["room", "overlay"])
-@pytest.mark.slow
 def test_room_phases_have_no_axe_violations(chromium, feed, path):
     server = WebServer(feed, port=0, pages=WITH)
     server.start()

@@ -34,6 +34,7 @@ def page(house, chromium):
     context.close()
 
 
+@pytest.mark.smoke
 def test_changes_are_checked_and_saved_in_browser(house, page):
     page.click("#s-web summary")
     page.fill("#f-web-event", "Gathering")

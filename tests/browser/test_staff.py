@@ -20,6 +20,7 @@ def give_order(tab, selector):
     await_drawn(tab, seq + 1)
 
 
+@pytest.mark.smoke
 def test_corner_long_press_opens_touch_operated_staff_page(tmp_path, chromium):
     with installed(tmp_path, toml="usage = true\n") as (installation, url):
         tab = chromium.new_page(viewport={"width": 1080, "height": 1920}, reduced_motion="reduce")
@@ -60,7 +61,6 @@ def test_corner_long_press_opens_touch_operated_staff_page(tmp_path, chromium):
         tab.close()
 
 
-@pytest.mark.slow
 def test_form_input_survives_ten_page_updates(tmp_path, chromium):
     with installed(tmp_path, toml="usage = true\n") as (installation, url):
         tab = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
@@ -93,6 +93,7 @@ def test_form_input_survives_ten_page_updates(tmp_path, chromium):
         tab.close()
 
 
+@pytest.mark.smoke
 def test_the_first_hour_on_a_phone(tmp_path, chromium):
     with installed(tmp_path, toml="usage = true\n", file=True) as (installation, url):
         for kind in ("mat", "teams", "teams", "learn"):

@@ -71,6 +71,7 @@ def save(page):
     page.wait_for_selector("#done:not([hidden]), #trouble:not(:empty)")
 
 
+@pytest.mark.smoke
 def test_sign_in_returns_and_two_touches_choose_table(house, chromium):
     house.start_desk.result = StartResult("machine", network=FIRST_START.name, password=FIRST_START.password)
     with opened(chromium, house) as page:
@@ -119,7 +120,6 @@ def test_refused_choice_stays_on_page_until_corrected(house, chromium):
 
 
 @pytest.mark.parametrize("state", STATES)
-@pytest.mark.slow
 def test_everybody_can_read_it_on_every_screen(house, chromium, state):
     house.start_desk.card = in_state(state)
     for size in SIZES:

@@ -23,6 +23,7 @@ def await_layout(page, feed):
     assert page.locator("[data-live=sentence]").text_content() == sentence(feed.latest.view)
 
 
+@pytest.mark.smoke
 def test_page_follows_play_and_switches_with_the_game(open_page, feed):
     page = open_page()
     view = play("ojibwe", 5, 30, seq=2)
@@ -43,7 +44,6 @@ def test_page_follows_play_and_switches_with_the_game(open_page, feed):
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.slow
 def test_pages_never_scroll_sideways_and_fit_wide_screens(open_page, feed, size):
     feed.publish(play("slahal", 1, 0, seq=2))
     page = open_page(size=size, java_script_enabled=False)  # as the server makes it: with scripts it takes turns

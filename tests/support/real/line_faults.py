@@ -5,15 +5,15 @@ LINE_FAULTS = """() => {
   const pen = document.createElement("canvas").getContext("2d");
   const clips = e => ["hidden", "clip"].includes(getComputedStyle(e).overflowY);
   while (texts.nextNode()) {
-    const text = texts.currentNode, parent = text.parentElement, said = text.data.trim();
-    if (!said || parent.closest(".unseen, script, style, svg, noscript")) continue;
+    const text = texts.currentNode, parent = text.parentElement, words = text.data.trim();
+    if (!words || parent.closest(".unseen, script, style, svg, noscript")) continue;
     if (!parent.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
     const range = document.createRange();
     for (const { index, 0: number } of text.data.matchAll(/[0-9]{2,}/g)) {
       range.setStart(text, index);
       range.setEnd(text, index + number.length);
       const tops = [...range.getClientRects()].filter(line => line.width > 0).map(line => line.top);
-      if (Math.max(...tops) - Math.min(...tops) > 4) faults.push(`${number} of “${said}” is broken`);
+      if (Math.max(...tops) - Math.min(...tops) > 4) faults.push(`${number} of “${words}” is broken`);
     }
     let box = parent;
     while (box && !clips(box)) box = box.parentElement;
@@ -29,7 +29,7 @@ LINE_FAULTS = """() => {
       const seen = (y) => y > top && y < bottom;
       const baseline = line.top + ink.fontBoundingBoxAscent;
       const from = baseline - ink.actualBoundingBoxAscent + 1.5, to = baseline + ink.actualBoundingBoxDescent - 1.5;
-      if (seen(from) !== seen(to)) faults.push(`“${said}” is cut`);
+      if (seen(from) !== seen(to)) faults.push(`“${words}” is cut`);
     }
   }
   return [...new Set(faults)];
