@@ -11,7 +11,7 @@ import msgspec
 import pytest
 import zxingcpp
 from axe_playwright_python.sync_playwright import Axe
-from headless import await_drawn
+from headless import await_drawn, draw_view
 from phases import BOUND, DAKOTA, NONCE, PHASES, SEAL
 from PIL import Image
 from played import play
@@ -34,8 +34,7 @@ STRIPS = {
 
 def follow(page, feed, view, **changed):
     """Publish `view` with `changed` and wait until `page` has drawn it; a view of another layout loads it anew."""
-    feed.publish(msgspec.structs.replace(view, seq=feed.latest.view.seq + 1, **changed))
-    await_drawn(page, feed.latest.view.seq)
+    draw_view(page, feed, view, **changed)
     assert page.locator("[data-live=sentence]").text_content() == sentence(view)
 
 

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from cases import cases
-from headless import await_drawn
+from headless import draw_view
 from phases import DAKOTA, PHASES
 
 from pi_controller.table.view import Hit
@@ -151,17 +151,16 @@ NOTE_TIMES = """() => {
 @pytest.mark.smoke
 def test_sticks_fly_and_result_stays_four_seconds(open_page, feed):
     start = msgspec.structs.replace(PHASES["hit"], calls=(), opening=None)
-    feed.publish(msgspec.structs.replace(start, seq=2))
+    given = msgspec.structs.replace(
+        start, phase="hide", hide=8, hider="B", hits=(Hit(1, found=True),), long={"A": 4, "B": 9},
+        before=dict(PHASES["hit"].sheet), sheet={**PHASES["hit"].sheet, "long": {"A": 4, "B": 9}, "hider": "B"},
+    )  # fmt: skip
     for motion in ("no-preference", "reduce"):
         page = open_page("room", size=(1920, 1080), reduced_motion=motion)
-        assert page.locator("[data-count=long_a] .on").count() == 8
+        draw_view(page, feed, start)
         page.evaluate(NOTE_TIMES)
-        given = msgspec.structs.replace(
-            start, seq=3, phase="hide", hide=8, hider="B", hits=(Hit(1, found=True),), long={"A": 4, "B": 9},
-            before=dict(PHASES["hit"].sheet), sheet={**PHASES["hit"].sheet, "long": {"A": 4, "B": 9}, "hider": "B"},
-        )  # fmt: skip
-        feed.publish(given)
-        page.wait_for_function("() => document.querySelectorAll('[data-count=long_b] .on').length === 9")
+        draw_view(page, feed, given)
+        assert page.locator("[data-count=long_b] .on").count() == 9
         flights = page.evaluate("flights")
         assert len(flights) == (4 if motion == "no-preference" else 0)
         assert all(0 < ms <= 800 for ms in flights)
@@ -172,11 +171,9 @@ def test_sticks_fly_and_result_stays_four_seconds(open_page, feed):
             "Found at the first hit: four sticks to Long Hollow, who hide next"
         )
         assert not page.locator("[data-live=sentence]").is_visible()
-        feed.publish(msgspec.structs.replace(PHASES["asked"], seq=4))
-        await_drawn(page, 4)
+        draw_view(page, feed, PHASES["asked"])
         assert not page.evaluate("document.body.dataset.result")
         assert page.locator("[data-live=sentence]").inner_text() == "The judge decides", "a question waits for nothing"
-        feed.publish(msgspec.structs.replace(start, seq=5 if motion == "no-preference" else 6))
         page.close()
 
 

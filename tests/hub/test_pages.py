@@ -12,6 +12,7 @@ from typing import get_args
 
 import msgspec
 import pytest
+from event_stream import Stream
 from hub_site import TEAMS, Site
 
 from pi_controller.hub import decision_log
@@ -179,6 +180,19 @@ def test_log_names_teams_and_tables(site, tables):
 def test_every_decision_has_a_sentence():
     facts = {fact for fact in get_args(d.Fact) if fact is not d.Undone}
     assert facts == {*decision_log._SENTENCES}
+
+
+def test_update_that_changes_nothing_sends_its_number_alone(site):
+    site.drawn()
+    with site.web.stream("GET", "/events?page=boards") as response:
+        stream = Stream(response)
+        assert int(stream.next("regions")["id"]) == site.pages.seq
+        site.pages.publish(())
+        update = stream.next("regions")
+        assert (int(update["id"]), update["data"]) == (site.pages.seq, "{}")
+        site.decide(do="announce", text="Soup is ready")
+        update = stream.next("regions")
+        assert (int(update["id"]), "Soup is ready" in update["data"]) == (site.pages.seq, True)
 
 
 def test_repeated_command_counts_once(site):

@@ -6,6 +6,8 @@ The headless shell, where there is one, is the same browser without windows of i
 import shutil
 import time
 
+import msgspec
+
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 ARGUMENTS = [
@@ -35,6 +37,12 @@ def await_drawn(page, seq=0):
     A function, not an expression: the policy of our pages forbids `eval`.
     """
     page.wait_for_function("seq => Number(document.documentElement.dataset.seq || -1) >= seq", arg=seq)
+
+
+def draw_view(page, feed, view, **changed):
+    """Publish `view` with `changed` as the newest of `feed`, and wait until `page` has drawn it."""
+    feed.publish(msgspec.structs.replace(view, seq=feed.latest.view.seq + 1, **changed))
+    await_drawn(page, feed.latest.view.seq)
 
 
 def wait_until(page, happened):
