@@ -119,18 +119,25 @@ def test_next_team_is_typed_while_answer_is_pending(site, tables, chromium):
     page = chromium.new_page()
     site.share_session(page.context)
     page.goto(f"{site.origin}/director")
-    pending = []
-    page.route("**/director/command", lambda route: pending.append((route, route.fetch())), times=1)
+    first = []
+
+    def hold_first(route):  # not `times=1`: to end interception while the second is sent may hold that for ever
+        if first:
+            route.continue_()
+        else:
+            first.append((route, route.fetch()))
+
+    page.route("**/director/command", hold_first)
     page.locator("[name=team]").focus()
     page.keyboard.type("Big Coulee")
     page.keyboard.press("Enter")
-    wait_until(page, lambda: pending)
+    wait_until(page, lambda: first)
     site.await_drawn(page)
     assert page.locator("ul.chips").get_by_text("Big Coulee", exact=True).is_visible(), "before the answer is here"
     page.keyboard.type("Long Hollow")
     page.keyboard.press("Enter")
     page.keyboard.type("Enemy")
-    route, answer = pending.pop()
+    route, answer = first[0]
     with page.expect_response(lambda response: "Long Hollow" in (response.request.post_data or "")):
         route.fulfill(response=answer)
     assert page.input_value("[name=team]") == "Enemy"
