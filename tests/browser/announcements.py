@@ -18,6 +18,8 @@ from playwright.sync_api import sync_playwright
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 
+APART_S = 5.0
+"""Between two steps: a stroke soon after another may be the same."""
 FILLED_MS = 200
 """A region is filled 0.1 s after it was cleared."""
 HANDS = [(kind, pad) for pad in (1, 2, 3, 4) for kind in (HandIn, HandOut)]
@@ -143,6 +145,7 @@ def play(browser, folder, game):
         sign_in(pages[1], rig.url)
         listeners = [Listener(page) for page in pages]
         for name, step in (("the page is there", lambda rig: None), *steps):
+            rig.later += APART_S
             step(rig)
             yield name, [listener.hear(rig.view.seq) for listener in listeners]
     finally:
