@@ -105,6 +105,10 @@ class Trace:
     end: int = 0
 
 
+HANGS_S = 300.0
+"""A writer that takes longer never gets on; its log would fill the disk."""
+
+
 def under_strace(log, command, faults=()):
     """Return `command` as it is run with its calls noted in `log`, and `faults` done to them."""
     noted = ["-qq", "-xx", "-s", "1000000", "-o", str(log), "-e", f"trace={CALLS}"]
@@ -243,7 +247,8 @@ def traced_writer(folder, seed, also="", faults=()):
 def _traced(folder, command, faults=()):
     before = contents(folder)
     with tempfile.TemporaryDirectory() as logs:
-        subprocess.run(under_strace(f"{logs}/log", command, faults), check=True, stdout=subprocess.DEVNULL)
+        traced = under_strace(f"{logs}/log", command, faults)
+        subprocess.run(traced, check=True, stdout=subprocess.DEVNULL, timeout=HANGS_S)
         return read(f"{logs}/log", folder, before)
 
 
