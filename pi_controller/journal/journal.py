@@ -180,12 +180,12 @@ class Journal:
             self._db = db = self._connect()
             found = file.identity(db)
             file.check(self.path, found)
+            if found.tables:
+                file.require_intact(self.path, db)
+            elif self.read_only:
+                raise journal_error(self.path, "it is empty", "check the file's name")
             if not self.read_only:
                 self._prepare(db, fresh=not found.tables)
-            elif not found.tables:
-                raise journal_error(self.path, "it is empty", "check the file's name")
-            else:
-                file.require_intact(self.path, db)
             self.meta = file.require_meta(self.path, db)
             last = db.execute("SELECT seq, batch, hash FROM facts ORDER BY seq DESC LIMIT 1").fetchone()
             self.seq, self.batch, self._hash = last or (0, 0, file.genesis(self.meta.epoch))
@@ -297,7 +297,6 @@ class Journal:
         if fresh:
             file.create_tables(db, Meta(self._token(file.EPOCH_BYTES).hex(), created=self._created))
         else:
-            file.require_intact(self.path, db)
             # write and sync the same value, to detect a disk that refuses writes
             (stated,) = db.execute("PRAGMA user_version").fetchone()
             db.execute(f"PRAGMA user_version = {stated}")
