@@ -147,7 +147,7 @@ def find_faults(
     for fact in machine:
         if fact.wrong and fact.kind is not None:
             found.append((fact.kind, f"{fact.name}: {fact.value}"))
-    for line in verdict.failed if verdict is not None else ():
+    for line in verdict.failures if verdict is not None else ():
         kind = FOUND_BY_TEST.get(line.name) or FOUND_BY_TEST.get(line.group)
         if kind is not None:
             found.append((kind, f"{text(STEPS[kind][0])}: {line.name}: {line.found}"))

@@ -17,7 +17,7 @@ import msgspec
 from pi_controller.errors import MatError
 from pi_controller.exhibit.health import store_state
 from pi_controller.journal.verify import verify_journal
-from pi_controller.system.sensor_checks import LISTEN_S, Group, ReportLine, SensorListener
+from pi_controller.system.sensor_checks import LISTEN_S, Group, ReportLine, SensorListener, find_failures
 
 if TYPE_CHECKING:
     from pi_controller.exhibit.installation import Installation
@@ -36,14 +36,14 @@ class Verdict(msgspec.Struct, frozen=True):
     lines: tuple[ReportLine, ...]
 
     @property
-    def failed(self) -> tuple[ReportLine, ...]:
+    def failures(self) -> tuple[ReportLine, ...]:
         """The lines of the parts that fail."""
-        return tuple(line for line in self.lines if line.outcome == "fail")
+        return find_failures(self.lines)
 
     def __str__(self) -> str:
-        if not self.failed:
+        if not self.failures:
             return f"self-test: no faults ({sum(line.outcome == 'pass' for line in self.lines)} checks)"
-        return "self-test: " + "; ".join(f"{line.name}: {line.found}" for line in self.failed)
+        return "self-test: " + "; ".join(f"{line.name}: {line.found}" for line in self.failures)
 
 
 class SelfTest:
@@ -91,7 +91,7 @@ class SelfTest:
     def _finish(self, t: float) -> None:
         self._running, self._done_for = None, self._last_hour(t)
         self.verdict = Verdict(t, tuple(self._found))
-        log.log(logging.WARNING if self.verdict.failed else logging.INFO, "%s", self.verdict)
+        log.log(logging.WARNING if self.verdict.failures else logging.INFO, "%s", self.verdict)
         kept = msgspec.json.encode(self.verdict).decode()
         store_state(self._path, kept, "the verdict of the self-test cannot be saved for a restart")
 

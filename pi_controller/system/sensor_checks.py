@@ -80,12 +80,7 @@ class Report(msgspec.Struct, frozen=True):
     @property
     def ok(self) -> bool:
         """True if no line fails."""
-        return not self.failed
-
-    @property
-    def failed(self) -> tuple[ReportLine, ...]:
-        """The lines that fail."""
-        return tuple(line for line in self.lines if line.outcome == "fail")
+        return not find_failures(self.lines)
 
     def json(self) -> bytes:
         """Return the report as one JSON object: `ok`, `simulated`, `versions`, `lines`."""
@@ -132,9 +127,14 @@ class Report(msgspec.Struct, frozen=True):
             )
         console.print(table)
         console.print(Text(f"\n{self.summary()}", "bold green" if self.ok else "bold red"))
-        for line in self.failed:  # last, where the screen ends
+        for line in find_failures(self.lines):  # last, where the screen ends
             console.print(Text(f"  {line.name}: {line.found}"))
             console.print(Text(f"    > {line.todo}", "yellow"))
+
+
+def find_failures(lines: Iterable[ReportLine]) -> tuple[ReportLine, ...]:
+    """Return the lines of parts that fail."""
+    return tuple(line for line in lines if line.outcome == "fail")
 
 
 def _fold_lines(lines: Sequence[ReportLine]) -> Iterator[ReportLine]:

@@ -59,7 +59,7 @@ def test_self_test_waits_while_busy():
     assert [t % DAY for t in runs.at] == [2 * HOUR, 4 * HOUR]
 
 
-def test_session_interrupts_self_test_which_begins_anew():
+def test_self_test_restarts_after_a_session():
     runs = Runs()
     assert runs.pass_time(DAY, DAY + 120) == 0
     assert runs.test.running
@@ -126,7 +126,7 @@ NOW = datetime(2090, 5, 3, tzinfo=UTC).timestamp()
 def test_all_is_well(tested, caplog):
     caplog.set_level("INFO")
     verdict = tested()
-    assert verdict.failed == ()
+    assert verdict.failures == ()
     assert {"file", "room", "writing", "python", "loudspeaker"} <= {line.name for line in verdict.lines}
     assert "self-test: no faults" in caplog.text
 
@@ -141,14 +141,14 @@ def test_damaged_recorded_game_is_named(tested, tmp_path):
     content = bytearray(journal.read_bytes())
     content[len(content) // 2 :] = bytes(len(content) - len(content) // 2)
     journal.write_bytes(content)
-    (line,) = tested().failed
+    (line,) = tested().failures
     assert (line.name, journal.name in line.found) == ("recorded game", True)
 
 
 @pytest.mark.parametrize(
     ("mat", "wanted"), [("screen", set()), ("eye", {"group gpio"}), ("sensors", {"group dialout", "group gpio"})]
 )
-def test_only_devices_of_this_kind_of_mat_are_checked(tmp_path, mat, wanted):
+def test_self_test_skips_unused_devices(tmp_path, mat, wanted):
     path = tmp_path / "table.toml"
     path.write_text(f'[buttons]\nkind = "pi"\n[exhibit]\nmat = "{mat}"\n')
     lines = [line for line in examine_exhibit(path, MemorySound(lambda: 0.0)) if line is not None]
@@ -165,7 +165,7 @@ def test_wanted_loudspeaker_is_opened(tested, tmp_path, monkeypatch, fault):
     tested(sound=sound)
     assert not sound.played
     (tmp_path / ".exhibit-self-test").unlink()
-    failed = tested("[voice]\nenglish = true\n", sound=sound).failed
+    failed = tested("[voice]\nenglish = true\n", sound=sound).failures
     assert [line.found.partition(";")[0] for line in failed if line.name == "loudspeaker"] == ([fault] if fault else [])
     assert [gain for *_, gain in sound.played] == ([] if fault else [0.0])
 
