@@ -15,8 +15,8 @@ from pi_controller.web.requests import RequestError
 
 MAX_NOTICE_CHARS = 300
 MAX_CONTROL_CHARS = 40
+
 T = TypeVar("T")
-LOCAL_TIME = r"^20\d{2}-\d{2}-\d{2}T\d{2}:\d{2}$"
 
 
 class Touch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,7 +39,15 @@ class ShowNotice(_StaffOrder, frozen=True, tag="notice"):
 class SetClock(_StaffOrder, frozen=True, tag="clock"):
     """Set the machine's clock to the local time `now`, such as 2026-11-23T14:05."""
 
-    now: Annotated[str, Meta(pattern=LOCAL_TIME)]
+    now: Annotated[str, Meta(pattern=r"^20\d{2}-\d{2}-\d{2}T\d{2}:\d{2}$")]
+
+    @property
+    def t(self) -> float:
+        """The time to set, s since 1970. Raises `RequestError` if there is no such time."""
+        try:
+            return datetime.fromisoformat(self.now).timestamp()
+        except (ValueError, OverflowError, OSError):
+            raise RequestError("invalid", "now must be a date and a time like 2026-11-23T14:05") from None
 
 
 class EndSession(_StaffOrder, frozen=True, tag="end"):
@@ -118,18 +126,7 @@ def parse_staff_order(body: dict[str, Any]) -> StaffOrder:
     """Parse an order of the staff. Raises `RequestError`."""
     if body.get("do") not in _TAGS:
         raise RequestError("invalid", f"do must be one of {', '.join(_TAGS)}")
-    order = _convert(body, cast("type[StaffOrder]", StaffOrder), str(body["do"]))
-    if isinstance(order, SetClock):
-        local_seconds(order)
-    return order
-
-
-def local_seconds(order: SetClock) -> float:
-    """Return the time to set, s since 1970. Raises `RequestError` if there is no such time."""
-    try:
-        return datetime.fromisoformat(order.now).timestamp()
-    except (ValueError, OverflowError, OSError):
-        raise RequestError("invalid", "now must be a date and a time like 2026-11-23T14:05") from None
+    return _convert(body, cast("type[StaffOrder]", StaffOrder), str(body["do"]))
 
 
 def _convert(body: dict[str, Any], kind: type[T], name: str) -> T:

@@ -52,7 +52,6 @@ from pi_controller.exhibit.orders import (
     SetClock,
     ShowNotice,
     UseSettings,
-    local_seconds,
     parse_staff_order,
 )
 from pi_controller.exhibit.pages import host_lines, render_screen
@@ -493,7 +492,7 @@ class StaffDesk:
             case ConfirmKeys():
                 self._confirm_keys()
             case SetClock():
-                _request_clock(local_seconds(order))
+                _request_clock(order.t)
             case CloseToday():
                 self._exhibit.close_today(t)
                 self._keep(self._closed, f"{self._exhibit.closed_until}")
