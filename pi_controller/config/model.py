@@ -607,7 +607,7 @@ class ExhibitSection(Section):
     )
     usage: bool = Field(default=False, description="count sessions and their length, on this machine only")
     heartbeat: fields.Url = Field(
-        default="", description="an uptime monitor that is told every five minutes if all is well; empty: none"
+        default="", description="an uptime monitor, called with the state every five minutes; empty: none"
     )
 
     @model_validator(mode="after")

@@ -1,7 +1,7 @@
-"""The heartbeat: tells an uptime monitor of the host every few minutes whether the installation is well.
+"""The heartbeat: report the state of an installation to the host's uptime monitor every few minutes.
 
-It is off unless the host names an address (`[exhibit] heartbeat`). A beat has nothing of the visitors, and its time
-does not depend on them. A beat that fails is not sent again, because the next one follows soon.
+It is off unless the host sets an address (`[exhibit] heartbeat`). A beat contains no data of visitors, and visitors do
+not affect its timing. A failed beat is not retried, because the next one follows soon.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def start_thread(work: Callable[[], None]) -> None:
 
 
 class Heartbeat(Observer["Installation"]):
-    """Tells the monitor at `address` the state of an installation every `BEAT_S`.
+    """Reports the state of an installation to the monitor at `address` every `BEAT_S`.
 
     `send` posts a state to the address, and `start` runs it beside the installation, which never waits for it.
     """

@@ -151,7 +151,7 @@ class HostFiles:
     def publish(self) -> None:
         """Write the draft to the file and show it to visitors.
 
-        Raises `EditError` if there is no draft, `SettingsError` if it cannot be written, and then changes nothing.
+        Changes nothing and raises `EditError` if there is no draft, `SettingsError` if the file cannot be written.
         """
         if self.draft is None:
             raise EditError("there are no new texts", "look at the preview again")

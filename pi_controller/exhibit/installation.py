@@ -83,7 +83,7 @@ class Installation(Observer["Installation"]):
         t, section, folder = clock(), settings.exhibit, settings.table.journal.parent
         self.settings, self.recoveries, self._mat = settings, recoveries, mat
         self.lights_fault: Callable[[], str] = lambda: ""
-        """Returns why the LED strip is off, "" if it works or there is none; set by whoever drives the strip."""
+        """Tells why the LED strip is off; "" if it works or there is none. The code that drives the strip sets it."""
         self._wall, self._clock_set, self.examine = wall, clock_set, examine
         self._set_by = 0.0 if wall is None else wall() - t
         kept = folder / ".exhibit-texts" if section.folder else None

@@ -228,9 +228,6 @@ def from_environment(environment: Mapping[str, str] = os.environ, pid: int | Non
     return Notifier(environment.get("NOTIFY_SOCKET", ""), watchdog_s, own_channel(environment))
 
 
-# Result of the last update, for the staff page.
-
-
 def save_last_line(folder: Path, line: str) -> None:
     """Save the result of an update for the staff page."""
     if folder.is_dir():
