@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import pytest
 from feed_fixtures import _feed, _server  # noqa: F401 - fixtures
 from headless import CHROMIUM, launch
 from late_answers import DELAY_S, late_answers
+from needed import need
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,11 +33,8 @@ def _late_answers() -> Iterator[None]:
 
 @pytest.fixture(scope="module")  # no longer: an open playwright holds the thread's event loop
 def playwright() -> Iterator[Any]:
-    """Return Playwright; skip without a Chromium, but fail when MOCCASIN_CI says there must be one."""
-    if CHROMIUM is None:
-        if os.environ.get("MOCCASIN_CI") == "1":
-            pytest.fail("there is no chromium on the path")
-        pytest.skip("there is no chromium on the path")
+    """Return Playwright."""
+    need(CHROMIUM, "there is no chromium on the path")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

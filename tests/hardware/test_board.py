@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import itertools
 import math
-import os
 import re
 import shutil
 import subprocess
@@ -23,6 +22,7 @@ import pytest
 import silkscreen
 from board_check import Copper, Hole, join_pins, measure_gaps, number_nets, read_copper
 from footprints import HEADER_MM, PAD_MM, Shape, distance
+from needed import need
 from PIL import Image
 from scipy import ndimage
 from values import HARDWARE, values
@@ -36,11 +36,8 @@ PINS = {f"{part.name} {pin.name}": board.to_file(pin.at) for part in board.parts
 
 
 def needs(program: str) -> None:
-    """Skip without a program, but fail when MOCCASIN_CI says that it must be there."""
-    if shutil.which(program) is None:
-        if os.environ.get("MOCCASIN_CI") == "1":
-            pytest.fail(f"there is no {program} on the path")
-        pytest.skip(f"there is no {program} on the path")
+    """Need a program on the path."""
+    need(shutil.which(program), f"there is no {program} on the path")
 
 
 @pytest.fixture(scope="module")
@@ -307,11 +304,8 @@ def test_gerber_reader_finds_copper_at_every_hole(pictures):
 
 @pytest.fixture
 def needs_kicad():
-    """Skip without KiCad, but fail when MOCCASIN_CI says that it must be there."""
-    if not kicad.find_checker():
-        if os.environ.get("MOCCASIN_CI") == "1":
-            pytest.fail("there is neither kicad-cli nor the system Python's pcbnew")
-        pytest.skip("there is neither kicad-cli nor the system Python's pcbnew")
+    """Need KiCad."""
+    need(kicad.find_checker(), "there is neither kicad-cli nor the system Python's pcbnew")
 
 
 @pytest.mark.parametrize(("option", "usable"), [("--severity-all", True), ("--output", False)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from xml.etree import ElementTree
 
@@ -17,6 +16,7 @@ import parts
 import pytest
 import simulate
 from cases import cases
+from needed import need
 from values import HARDWARE, LICENCE, Circuit, engineering, values
 
 from pi_controller.board import wire
@@ -32,11 +32,8 @@ NAMES = [(name, figure) for name in ("passive", "amplifier", "fsr", "bus") for f
 
 @pytest.fixture(scope="module")
 def ngspice():
-    """Skip without an ngspice, but fail when MOCCASIN_CI says there must be one."""
-    if not simulate.available():
-        if os.environ.get("MOCCASIN_CI") == "1":
-            pytest.fail("there is no ngspice on the path")
-        pytest.skip("there is no ngspice on the path")
+    """Need an ngspice."""
+    need(simulate.available(), "there is no ngspice on the path")
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
 import struct
@@ -10,7 +9,7 @@ import subprocess
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import pytest
+from needed import need
 from ports import free_port
 
 from pi_controller.system import machine_settings as ms
@@ -23,15 +22,6 @@ SBIN = "/usr/sbin:/usr/local/sbin:/sbin"
 DNSMASQ = shutil.which("dnsmasq", path=SBIN)
 
 
-def require(program: str | None, package: str) -> str:
-    """Return the program; skip without it, but fail when MOCCASIN_CI says it must be there."""
-    if program is None:
-        if os.environ.get("MOCCASIN_CI") == "1":
-            pytest.fail(f"apt install {package}")
-        pytest.skip(f"apt install {package}")
-    return program
-
-
 @contextmanager
 def running_dnsmasq(folder: Path) -> Iterator[int]:
     """Run dnsmasq with the settings of the own network, but for device and port; provide its port."""
@@ -41,7 +31,7 @@ def running_dnsmasq(folder: Path) -> Iterator[int]:
     path = folder / "dnsmasq.conf"
     path.write_text("\n".join([*lines, "interface=lo", f"port={port}", f"pid-file={folder / 'pid'}", ""]), "utf-8")
     command = [
-        require(DNSMASQ, "dnsmasq-base"),
+        need(DNSMASQ, "apt install dnsmasq-base"),
         "--keep-in-foreground",
         f"--conf-file={path}",
         "--user=",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from itertools import count
 
 import psycopg
@@ -11,6 +10,7 @@ import pytest
 from hub_hall import HubHall
 from inbox_messages import A, events, records, take
 from load_file import load_file
+from needed import need
 from ports import free_port
 from postgres import BIN, Postgres
 
@@ -28,10 +28,7 @@ SAME = {"inbox": "test_", "store": "test_unstorable", "matches": "test_retry_aft
 @pytest.fixture(scope="module")
 def postgres():
     """Return a PostgreSQL that runs."""
-    if BIN is None:
-        if os.environ.get("MOCCASIN_CI"):
-            pytest.fail("PostgreSQL is not installed: apt install postgresql")
-        pytest.skip("PostgreSQL is not installed: apt install postgresql")
+    need(BIN, "PostgreSQL is not installed: apt install postgresql")
     server = Postgres()
     server.start()
     yield server

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
+from needed import need
 from pydantic import ValidationError
 
 from pi_controller.hub.settings import HTTPS_PORT, HubSettings
@@ -24,20 +25,11 @@ DNSMASQ = shutil.which("dnsmasq", path=SBIN)
 OWN = {"own": True, "network": 'Mat "7"', "password": "correct horse", "country": "CA"}
 
 
-def require(program: str | None, package: str) -> str:
-    """Return the program; skip without it, but fail when MOCCASIN_CI says it must be there."""
-    if program is None:
-        if os.environ.get("MOCCASIN_CI") == "1":
-            pytest.fail(f"apt install {package}")
-        pytest.skip(f"apt install {package}")
-    return program
-
-
 def complaints(folder: Path, settings: str) -> str:
     """Return what wpa_supplicant says about lines of its settings; it ends at a device that is not there."""
     path = folder / "wpa.conf"
     path.write_text(settings, "utf-8")
-    command = [require(WPA, "wpasupplicant"), "-c", str(path), "-D", "wired", "-i", "no-such-device", "-t"]
+    command = [need(WPA, "apt install wpasupplicant"), "-c", str(path), "-D", "wired", "-i", "no-such-device", "-t"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     said = done.stdout + done.stderr
     assert "initialized wpa_supplicant" in said
@@ -82,7 +74,7 @@ def test_dnsmasq_takes_the_settings(tmp_path):
     path = tmp_path / "dnsmasq.conf"
     for text, good in ((ms.dnsmasq_settings(), True), (ms.dnsmasq_settings().replace("12h", "12parsecs"), False)):
         path.write_text(text, "utf-8")
-        command = [require(DNSMASQ, "dnsmasq-base"), "--test", f"--conf-file={path}"]
+        command = [need(DNSMASQ, "apt install dnsmasq-base"), "--test", f"--conf-file={path}"]
         assert (subprocess.run(command, capture_output=True, check=False).returncode == 0) == good
 
 
