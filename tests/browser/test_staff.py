@@ -6,7 +6,7 @@ import time
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from headless import await_drawn, wait_until
-from served_installation import installed, sign_in_by_touch, type_pin, until
+from served_installation import installed, sign_in_by_touch, type_pin
 
 from pi_controller.exhibit.exhibit import EndedSession
 from pi_controller.exhibit.staff_desk import HOME, READY_NOTICES
@@ -40,7 +40,7 @@ def test_corner_long_press_opens_touch_operated_staff_page(tmp_path, chromium):
         tab.click('[data-name="Head"]')
         type_pin(tab)
         installation.record_session(0.0, EndedSession("mat", "finished", 61.4, 7))
-        until(lambda: installation.staff.page.shown.usage)
+        wait_until(tab, lambda: installation.staff.page.shown.usage)
         tab.click("[type=submit]")
         await_drawn(tab)
         for width, height in ((390, 844), (1080, 1920), (1920, 1080)):
@@ -74,7 +74,7 @@ def test_form_input_survives_ten_page_updates(tmp_path, chromium):
         for n in range(10):
             known = installation.staff.page.shown.csv
             installation.record_session(0.0, EndedSession("mat", "finished", 61.4, n))
-            until(lambda known=known: installation.staff.page.shown.csv != known)
+            wait_until(tab, lambda known=known: installation.staff.page.shown.csv != known)
         assert tab.input_value("#own input") == "Back at noon"
         assert tab.input_value("#clock input") == "2026-12-24T18:30"
         typed = {

@@ -118,7 +118,7 @@ def play(daemon, kind, seconds, choose, step_s=0.25):
 
 @pytest.mark.parametrize("kind", WAYS_TO_PLAY)
 @pytest.mark.parametrize("choose", [min, max])
-def test_visitors_change_nothing_in_a_beat(assembled, kind, choose):
+def test_beat_is_the_same_with_visitors(assembled, kind, choose):
     states, stages = play(assembled("record = true\nusage = true\nhides = 3\n"), kind, 240.0, choose)
     assert {"attract", "play", "result"} <= stages
     assert all(state == UP for state in states)

@@ -102,7 +102,7 @@ def test_incomplete_hub_settings_are_refused(tmp_path, lines, fault):
         *(["--demo", *more] for more in (["--teams", "1"], ["--tables", "17"], ["--pace", "-1"], ["run"])),
     ],
 )
-def test_invalid_arguments_are_refused_and_nothing_written(tmp_path, monkeypatch, args):
+def test_invalid_arguments_leave_the_folder_empty(tmp_path, monkeypatch, args):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError):
         main(args)
@@ -183,7 +183,7 @@ def test_card_shows_time_since_last_contact(state, ago, said):
     assert re.findall(r'class="heard">(.*?)<', shown) == [said] * bool(said)
 
 
-def test_disconnected_mat_is_shown_but_no_missing_one():
+def test_trouble_is_shown_for_disconnected_mat_alone():
     for mat, told in ((None, False), (True, False), (False, True)):
         table = TableStatus("t01", state="ready", mat=mat)
         assert ("Its mat is not connected." in tables_markup([table])) is told

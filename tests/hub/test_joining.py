@@ -351,7 +351,7 @@ def venue(tmp_path):
     return read_certificate(folder), (folder / CA).read_text()
 
 
-def test_another_machine_hears_nothing(reached, settings):
+def test_join_sends_no_bytes_to_other_certificate(reached, settings):
     line = reached(b"of another", lambda _: b"")
     with pytest.raises(JoinError, match="not the hub") as told:
         main(["join", "127.0.0.1", str(new_code(b"of the hub")), "--settings", str(settings)])
@@ -375,7 +375,7 @@ def account(table="t09", ca="no certificate"):
         BadStatusLine("not HTTP"),
     ],
 )
-def test_unreadable_answer_writes_nothing(reached, venue, settings, answer):
+def test_unreadable_answer_leaves_settings_unchanged(reached, venue, settings, answer):
     reached(venue[0], mock.Mock(side_effect=[answer]))
     with pytest.raises(JoinError) as told:
         main(["join", "127.0.0.1", str(new_code(venue[0])), "--settings", str(settings)])

@@ -138,7 +138,7 @@ def somebody(folder):
         thread.join(PATIENCE_S)
 
 
-def test_machine_with_another_certificate_hears_nothing(tmp_path):
+def test_real_join_sends_no_bytes_to_other_certificate(tmp_path):
     code, settings = new_code(b"of the hub"), new_table(tmp_path / "table")
     before = settings.read_text()
     with somebody(certify(tmp_path / "hub")) as (port, heard), pytest.raises(JoinError, match="not the hub"):

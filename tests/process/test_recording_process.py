@@ -16,17 +16,6 @@ from pi_controller.recording.store import Recording, RecordingWriter
 BLOCKS = [pack([StepBegan(float(n)), StepEnded()], 30.0) for n in range(5)]
 
 
-@pytest.fixture
-def path(tmp_path):
-    file = RecordingWriter(tmp_path / "x.sensors", Header(7.0, table="Table 1"))
-    for block in BLOCKS:
-        file.add(block)
-    file.close()
-    file.close()
-    assert [one.name for one in tmp_path.iterdir()] == ["x.sensors"]
-    return file.path
-
-
 def begun(recording):
     return [entry.t for entry in recording.entries() if isinstance(entry, StepBegan)]
 

@@ -5,10 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 TOSS = b'{"do":"toss","winner":"A"}\n'
 MISS = b'{"do":"hit","found":false}\n'

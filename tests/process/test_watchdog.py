@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from service_manager import service_manager
+from service_manager import CONFINED, _manager  # noqa: F401 - a fixture
 
 SETTINGS = """
 [table]
@@ -20,20 +20,6 @@ port = "none"
 [web]
 port = 0
 """
-CONFINED = """
-import ctypes, os, sys
-libc = ctypes.CDLL(None)
-libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
-libc.prctl(65, 1, 0, 0, 0)  # PR_SET_MDWE, from Linux 6.3 on
-os.umask(0o027)
-os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
-"""
-
-
-@pytest.fixture
-def manager(tmp_path):
-    with service_manager(tmp_path) as manager:
-        yield manager
 
 
 def test_daemon_notifies_systemd_from_start_to_stop(manager, tmp_path):

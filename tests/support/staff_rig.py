@@ -3,7 +3,7 @@
 from contextlib import ExitStack, contextmanager
 
 from travel import travelling
-from visit import visitor
+from visit import await_condition, visitor
 
 from pi_controller.config import read_settings
 from pi_controller.exhibit.staff_desk import HOME
@@ -13,7 +13,6 @@ from pi_controller.web.accounts import FILE, PinHasher, Users
 PIN = "314159"
 ORIGIN = "http://localhost:8080"
 BEGAN = 1_795_000_000.0  # 18 November 2026
-STEP_S, LIMIT_S = 0.02, 20.0
 
 
 class Visits:
@@ -35,11 +34,7 @@ class Visits:
         self.daemon.step(self.clock())
 
     def until(self, wanted):
-        end = self.loop.time() + LIMIT_S
-        while not wanted():
-            assert self.loop.time() < end
-            self.loop.advance(STEP_S)
-            self.step()
+        await_condition(self.loop, self.step, wanted)
 
     def sign_in(self, name="Head"):
         """Return a client in which `name` has signed in."""
@@ -49,27 +44,26 @@ class Visits:
 
 
 @contextmanager
-def installed(folder, *, people=True, toml="", read=None, sound=None, keys=None, report=None, file=False):
-    """Yield an installation, and the visits to its pages."""
-    settings = folder / "table.toml"
-    settings.write_text(f"[web]\nport = 0\n[exhibit]\n{toml}")
-    if people:
-        add_staff(folder)
+def installed(folder, **options):
+    """Yield an installation, and the visits to its pages; `options` are those of `set_up`."""
     with ExitStack() as stack:
         loop = stack.enter_context(travelling())
-        made = {
-            "read": read,
-            "sound": sound,
-            "key_changes": keys or folder / "none",
-            "report": report,
-            "file": settings if file else None,
-        }
 
         def clock():
             return BEGAN + loop.time()
 
-        daemon = assemble_exhibit(read_settings(settings), folder, clock, stack, **made)
+        daemon = set_up(folder, clock, stack, **options)
         yield daemon.table, Visits(daemon, loop, clock)
+
+
+def set_up(folder, clock, stack, *, people=True, toml="", keys=None, file=False, **options):
+    """Return the daemon of an installation with `toml` in its settings; `keys` lists changed keys on its card."""
+    settings = folder / "table.toml"
+    settings.write_text(f"[web]\nport = 0\n[exhibit]\n{toml}")
+    if people:
+        add_staff(folder)
+    options |= {"key_changes": keys or folder / "none", "file": settings if file else None}
+    return assemble_exhibit(read_settings(settings), folder, clock, stack, **options)
 
 
 def add_staff(folder):

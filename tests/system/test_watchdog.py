@@ -8,28 +8,12 @@ from contextlib import ExitStack, closing
 from types import SimpleNamespace
 
 import pytest
-from service_manager import service_manager
+from service_manager import CONFINED, _manager  # noqa: F401 - a fixture
 
 from pi_controller.board.connection import NoSource
 from pi_controller.errors import JournalError
 from pi_controller.runtime.run import TableDesk, run_loop, service_status
 from pi_controller.system.status import FEEDS, Notifier, from_environment
-
-CONFINED = """
-import ctypes, os, sys
-libc = ctypes.CDLL(None)
-libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
-libc.prctl(65, 1, 0, 0, 0)  # PR_SET_MDWE, from Linux 6.3 on
-os.umask(0o027)
-os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
-"""
-"""Runs Python as the unit has it: no new privileges, no memory both written and executed, its umask."""
-
-
-@pytest.fixture
-def manager(tmp_path):
-    with service_manager(tmp_path) as manager:
-        yield manager
 
 
 @pytest.fixture

@@ -1,35 +1,24 @@
 """An installation on this machine's clock, served to a browser, with staff who may sign in."""
 
 import threading
-import time
 from contextlib import ExitStack, contextmanager
 
-from headless import PATIENCE_S, await_drawn
-from staff_rig import PIN, add_staff
+from headless import await_drawn
+from staff_rig import PIN, set_up
 
-from pi_controller.config import read_settings
 from pi_controller.exhibit.staff_desk import HOME
-from pi_controller.runtime.assembly import assemble_exhibit
 from pi_controller.runtime.run import steady_clock
 
 
 @contextmanager
-def installed(folder, *, people=True, toml="", read=None, sound=None, keys=None, report=None, file=False):
-    """Run an installation on this machine's clock, its page at a free port; yield it and its page's address."""
-    settings = folder / "table.toml"
-    settings.write_text(f"[web]\nport = 0\n[exhibit]\n{toml}")
-    if people:
-        add_staff(folder)
+def installed(folder, **options):
+    """Run an installation on this machine's clock, its page at a free port; yield it and its page's address.
+
+    `options` are those of `set_up`.
+    """
     clock, ended = steady_clock(), threading.Event()
     with ExitStack() as stack:
-        made = {
-            "read": read,
-            "sound": sound,
-            "key_changes": keys or folder / "none",
-            "report": report,
-            "file": settings if file else None,
-        }
-        daemon = assemble_exhibit(read_settings(settings), folder, clock, stack, **made)
+        daemon = set_up(folder, clock, stack, **options)
         installation = daemon.table
         installation.serve()
 
@@ -59,10 +48,3 @@ def type_pin(tab):
     """Touch the digits of the PIN."""
     for digit in PIN:
         tab.click(f'[data-digit="{digit}"]')
-
-
-def until(wanted):
-    end = time.monotonic() + PATIENCE_S
-    while not wanted():
-        assert time.monotonic() < end
-        time.sleep(0.02)  # the installation's own thread
