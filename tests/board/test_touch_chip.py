@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from mock_chips import Mpr121
 
-from pi_controller.board.chips import NO_COUNTS, RETRY_S, SET_UP, TouchChip
+from pi_controller.board.chips import NO_COUNTS, RETRY_S, SET_UP, TouchChip, open_i2c
 from pi_controller.errors import PortError
 from pi_controller.pinmap import pinmap
 
@@ -75,3 +75,11 @@ def test_a_bus_that_cannot_be_opened_is_named():
     strips = TouchChip(none)
     assert strips.poll(0.0) == NO_COUNTS
     assert strips.missing.message == "no I2C"
+
+
+def test_this_machine_has_no_i2c_and_says_so():
+    if any(Path("/dev").glob("i2c-1")):
+        pytest.skip("it has")
+    with pytest.raises(PortError) as error:
+        open_i2c()
+    assert error.value.hint

@@ -7,15 +7,14 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 import urllib.request
 from contextlib import closing, suppress
 
 import pytest
-from brokers import PATIENCE_S
 from inbox_messages import A, records
 from load_file import load_file
 from mosquitto import needs_mosquitto
+from patience import until
 from ports import free_port
 from postgres import server_of
 
@@ -129,13 +128,6 @@ def get(port):
     with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
         return answer.read().decode()
     return ""
-
-
-def until(holds):
-    end = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.2)
 
 
 def count_records(path):

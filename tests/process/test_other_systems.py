@@ -83,7 +83,7 @@ def test_the_imitation_has_no_unix_modules(work):
         "hub setup venue",
         "hub director venue",
         pytest.param("hub --demo --once --teams 2 --tables 1 --points 1 --pace 0 --page 0", marks=pytest.mark.slow),
-        "calibrate --sim",
+        pytest.param("calibrate --sim", marks=pytest.mark.slow),
         "--print-manual",
         "--print-completion bash",
     ],

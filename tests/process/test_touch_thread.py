@@ -1,14 +1,11 @@
-"""The touch chip by its registers: set up as on the board, asked for its filtered data, missed and found again."""
+"""The thread that reads the touch chip."""
 
 import threading
-import time
-from pathlib import Path
 
 import pytest
 from mock_chips import Mpr121
 
-from pi_controller.board.chips import KEPT, TouchChip, TouchThread, open_i2c
-from pi_controller.errors import PortError
+from pi_controller.board.chips import KEPT, TouchChip, TouchThread
 
 COUNTS = tuple(range(700, 712))
 
@@ -28,19 +25,10 @@ def test_thread_polls_and_bounds_its_backlog(chip):
         return now[0]
 
     thread = TouchThread(TouchChip(lambda: chip), clock)
-    assert seen.wait(20.0)
+    assert seen.wait(60.0)
     thread.close()
     scans = thread.take()
     assert 0 < len(scans) <= KEPT
     assert scans[-1][1] == COUNTS
     assert scans == sorted(scans)
     assert (thread.take(), thread.missing, chip.closed) == ([], None, 1)
-
-
-def test_this_machine_has_no_i2c_and_says_so():
-    if any(Path("/dev").glob("i2c-1")):
-        pytest.skip("it has")
-    with pytest.raises(PortError) as error:
-        open_i2c()
-    assert error.value.hint
-    assert time.monotonic() > 0

@@ -51,6 +51,25 @@ def test_block_is_in_the_file_after_its_commit(tmp_path):
         assert file.size == len(file.path.read_bytes())
 
 
+def test_open_reader_delays_commit_without_blocking_writer(tmp_path):
+    with closing(RecordingWriter(tmp_path / "x.sensors", Header(7.0))) as file:
+        file.add(BLOCKS[0])
+        assert file.commit()
+        with closing(sqlite3.connect(file.path, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT * FROM blocks").fetchall()
+            file.add(BLOCKS[1])
+            assert file._db.execute("PRAGMA busy_timeout").fetchone() == (0,)
+            assert not file.commit()
+            reader.execute("COMMIT")
+        assert file.commit()
+        entries = Recording(file.path).entries()
+        next(entries)  # a recording that is being read keeps no lock
+        file.add(BLOCKS[2])
+        assert file.commit()
+        assert begun(Recording(file.path)) == [0.0, 1.0, 2.0]
+
+
 def test_kill_inside_a_commit_rolls_it_back(tmp_path):
     """The journal of an unfinished commit is rolled back by whoever opens the file next."""
     with closing(RecordingWriter(tmp_path / "x.sensors", Header(7.0))) as file:
