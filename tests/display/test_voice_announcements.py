@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from cases import cases
 from played import play
 
 from pi_controller.display.game_display import words_of
@@ -71,7 +72,7 @@ def test_the_english_sentence_has_no_names_in_it(view):
     )
 
 
-@pytest.mark.parametrize("name", ["ojibwe", "slahal", "bageswin", "plum_stone", "patol"])
+@pytest.mark.parametrize("name", ["slahal", "ojibwe", "bageswin", "plum_stone", "patol"][:: cases(2, 1)])
 def test_other_games_announce_their_own_words_without_names(name):
     called, sentences = set[str](), 0
     for seed in range(6):

@@ -5,7 +5,7 @@ from cases import ALL_CASES
 from load_file import load_file
 
 faults = load_file("tests/doctor/wiring_faults.py")
-FIRST = [(kind, kind.faults[0]) for kind in faults.KINDS]
+FIRST = [(kind, kind.faults[0]) for kind in faults.KINDS][::3]
 EVERY = [(kind, fault) for kind in faults.KINDS for fault in kind.faults]
 
 

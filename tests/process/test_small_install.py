@@ -17,6 +17,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from cases import ALL_CASES, cases
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from programs import finish_program, start_program
@@ -118,7 +119,7 @@ sys.exit(main(["--print-manual"]))
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize(("command", "extra"), NEEDS_EXTRA.items())
+@pytest.mark.parametrize(("command", "extra"), [*NEEDS_EXTRA.items()][:: cases(4, 1)])
 def test_a_missing_extra_is_named_with_its_command(installed, command, extra):
     installed.write(FILES)
     done = installed.run(*command.split())
@@ -137,7 +138,7 @@ def test_recordings_without_a_decoder_name_their_extra(installed):
 
 @pytest.mark.parametrize(
     ("command", "status"),
-    [pytest.param(*one, marks=pytest.mark.slow if "calibrate" in one[0] else ()) for one in WORKS.items()],
+    [one for one in WORKS.items() if ALL_CASES or "calibrate" not in one[0]][:: cases(4, 1)],
 )
 def test_a_verb_works_without_extras(installed, command, status):
     installed.write(FILES)

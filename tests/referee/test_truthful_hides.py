@@ -4,6 +4,7 @@ import json
 from random import Random
 
 import pytest
+from cases import cases
 from load_file import load_file
 from pipe_people import HIT_SECONDS, InProcess, People, judge_hands
 
@@ -24,7 +25,7 @@ def failures(tally):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("story", range(STORIES))
+@pytest.mark.parametrize("story", range(0, STORIES, cases(3, 1)))
 def test_innocent_team_gets_no_foul(story, preset):
     pipe = InProcess(preset, {"points": 99, "hit_seconds": int(HIT_SECONDS)}, ("", "2,3,1,4")[story % 2])
     people = People(pipe, preset, Random(f"story {story}"))

@@ -63,7 +63,7 @@ def test_working_mat_passes_each_sensor():
         ("dead-chip", "touch strips 1 to 12", "does not answer"),
         ("dead-multiplexer=1", "multiplexer 0x70", "8 magnetometers"),
         ("dead-multiplexer=3", "multiplexer 0x72", "8 magnetometers"),
-    ],
+    ][:: cases(3, 1)],
 )
 def test_a_broken_sensor_is_named_and_no_other(fault, name, word):
     lines = failed(look(fault, seed=2))
