@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pi_controller.pads import EVERY_PAD
-from pi_controller.referee.facts import Fact
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCommand, JudgeReplace, JudgeUndo
 from pi_controller.rules import registry
 from pi_controller.rules.base import Game
@@ -30,8 +29,9 @@ from pi_controller.simulation.habits import (
     rest,
     seeded_random,
 )
+from pi_controller.simulation.plans import PACES, Mischief, PaceName, Stroke, span, stroke
 from pi_controller.simulation.sensors import HandStyle
-from pi_controller.simulation.truth import PACES, Mischief, PaceName, Stroke, Truth, Turns, compare_turns, span, stroke
+from pi_controller.simulation.truth import Truth, Turns
 from pi_controller.simulation.world import World
 
 if TYPE_CHECKING:
@@ -134,10 +134,6 @@ class People(ABC):
                 self._due += next(self._plan)
             except StopIteration:
                 self._plan = None
-
-    @abstractmethod
-    def compare(self, facts: Iterable[Fact], game: Game[Any]) -> list[str]:
-        """Return every disagreement between the true actions and the journalled `facts` that count, one line each."""
 
     @abstractmethod
     def _turn_key(self, view: View) -> object:
@@ -362,10 +358,6 @@ class TurnPeople(People):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._over: set[int] = set()  # the hides that the judge restarted
-
-    def compare(self, facts: Iterable[Fact], game: Game[Any]) -> list[str]:
-        """Return every disagreement between the truth and `facts`: see `turns.compare_turns`."""
-        return compare_turns(self.truth, facts, game)
 
     def _mischief_for(self, hide: int) -> Mischief:
         """Return the foul to simulate in this hide; none after a restart."""

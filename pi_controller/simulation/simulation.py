@@ -19,7 +19,6 @@ from pi_controller.journal.journal import Journal
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import Seats
-from pi_controller.referee.history import effective_records
 from pi_controller.referee.judge import JudgeCommand
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules import registry
@@ -30,7 +29,8 @@ from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.habits import UNTIDY, Habits
 from pi_controller.simulation.mat import SimMat, make_mat
 from pi_controller.simulation.people import People
-from pi_controller.simulation.truth import Mischief, PaceName, Truth, Turns
+from pi_controller.simulation.plans import Mischief, PaceName
+from pi_controller.simulation.truth import Truth, Turns
 from pi_controller.simulation.world import World
 from pi_controller.table.table import Table, commitment_context
 from pi_controller.table.view import View
@@ -179,11 +179,6 @@ class Simulation:
     def truth(self) -> Truth | Turns:
         """The players' true actions."""
         return self.players.truth
-
-    def disagreements(self) -> list[str]:
-        """Return every disagreement between the journal and the true actions, one line each."""
-        facts = (fact for _, fact in effective_records(self.journal.read()))
-        return self.players.compare(facts, self.game)
 
     def tick(self, dt: float = TICK_S) -> View:
         """Let `dt` seconds pass."""

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from ground_truth import compare
 from pins_world import PinsWorld
 
 from pi_controller.board.buttons import MockButtons
@@ -260,7 +261,7 @@ def test_game_on_pins_with_judged_beads_matches_truth(tmp_path):
             daemon.step(world.t)
             players.watch(table.view)
         facts = [fact for _, fact in effective_records(journal.read())]
-        wrong = players.compare(facts, game)
+        wrong = compare(players.truth, facts, game)
         daemon.close()
     kinds = [fact.__struct_config__.tag for fact in facts]
     assert wrong == []

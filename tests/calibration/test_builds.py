@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from board_rig import Rig
 from cases import cases
+from ground_truth import compare
 from walking import walked
 
 from pi_controller.board import wire
@@ -17,7 +18,6 @@ from pi_controller.sensing.beads import BeadTracker
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import parse_fault
 from pi_controller.simulation.simulation import Simulation
-from pi_controller.simulation.truth import compare
 from pi_controller.system.doctor import examine_simulated
 
 SIZES = [24, 16, 12, 8]

@@ -16,6 +16,8 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
+from ground_truth import disagreements
+
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from planted import judge_hides
@@ -26,8 +28,8 @@ from pi_controller.referee.settings import PRESETS, RefereeSettings
 from pi_controller.rules import registry
 from pi_controller.rules.options import from_text
 from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.plans import Mischief
 from pi_controller.simulation.simulation import Simulation
-from pi_controller.simulation.truth import Mischief
 
 SHORT = {
     "ojibwe": {"games": "1"},
@@ -54,7 +56,7 @@ def play(seed, name, options, conditions, mischief, seats, preset):
         ) as table:
             cpu = time.process_time()
             table.play()
-            wrong = table.disagreements()
+            wrong = disagreements(table)
             if table.view.winner is None:
                 wrong.append("the game did not end")
             records = [*table.journal.read()]

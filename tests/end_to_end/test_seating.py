@@ -4,6 +4,7 @@ import secrets
 
 import pytest
 from cases import ALL_CASES
+from ground_truth import compare, disagreements
 
 from pi_controller.board.buttons import MockButtons
 from pi_controller.board.connection import BoardConnection
@@ -17,8 +18,8 @@ from pi_controller.rules import registry
 from pi_controller.runtime.daemon import Daemon, Mat
 from pi_controller.sensing.sensors import MatSensors
 from pi_controller.simulation.mat import SimMat
+from pi_controller.simulation.plans import Mischief
 from pi_controller.simulation.simulation import TICK_S, Simulation
-from pi_controller.simulation.truth import Mischief
 from pi_controller.table.table import Table
 
 
@@ -62,7 +63,7 @@ def test_a_game_on_two_mats(tmp_path):
         daemon.close()
         facts = [fact for _, fact in effective_records(journal.read())]
         assert table.view.winner
-        assert players.compare(facts, game) == []
+        assert compare(players.truth, facts, game) == []
         assert table.view.hide > 5
         assert all(fact.up or "has not answered yet" in fact.why for fact in facts if isinstance(fact, LinkSeen))
 
@@ -77,4 +78,4 @@ def test_whole_game_with_hiders_always_at_near_edge(tmp_path, name, options, see
     with Simulation(seed, tmp_path / "j.sqlite", game, mischief=Mischief(0.1, 0.1), seats="stay") as table:
         table.play()
         assert table.view.winner
-        assert table.disagreements() == []
+        assert disagreements(table) == []

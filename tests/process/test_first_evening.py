@@ -124,7 +124,6 @@ def test_demo_page_stays_up_until_ctrl_c(terminal):
     screen.until("The page stays up until Ctrl-C.")
     (url,) = re.findall(r"live page: (http://\S+)", "\n".join(screen.lines()))
     assert httpx.get(f"{url}view.json", timeout=60).json()["winner"] in {"A", "B"}
-    assert "The journal agrees with the simulated game." in screen.lines()
     screen.press("\x03")
     assert screen.ended() == 0
 

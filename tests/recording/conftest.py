@@ -13,8 +13,8 @@ from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules import registry
 from pi_controller.sensing.strikes import StrikeSettings
 from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.plans import Mischief
 from pi_controller.simulation.simulation import Simulation
-from pi_controller.simulation.truth import Mischief
 from pi_controller.table.table import Observer
 
 

@@ -6,8 +6,8 @@ from pi_controller.board.messages import Field, Piezo, Touch
 from pi_controller.recording.format import Header, RecordingGap
 from pi_controller.recording.recorder import Recorder, make_room, new_path
 from pi_controller.recording.store import Recording, RecordingWriter, journal_path
+from pi_controller.simulation.plans import Mischief
 from pi_controller.simulation.simulation import Simulation
-from pi_controller.simulation.truth import Mischief
 
 CLOCKS_S = 0.02
 """The board's clock is mapped to the host's: a reading may seem to come this much after the step that took it in."""

@@ -25,8 +25,8 @@ from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain
 from pi_controller.rules import registry
 from pi_controller.sensing.events import HandIn
 from pi_controller.sensing.strikes import StrikeSettings
+from pi_controller.simulation.plans import Mischief
 from pi_controller.simulation.simulation import Simulation
-from pi_controller.simulation.truth import Mischief
 
 
 @pytest.fixture(scope="module", params=["smooth", "judged_game"])

@@ -20,8 +20,8 @@ from pi_controller.runtime.assembly import open_table
 from pi_controller.runtime.daemon import Daemon, Mat
 from pi_controller.sensing.sensors import MatSensors
 from pi_controller.sensing.strikes import StrikeSettings
+from pi_controller.simulation.plans import Mischief
 from pi_controller.simulation.simulation import Simulation
-from pi_controller.simulation.truth import Mischief
 
 
 @pytest.fixture(scope="module")

@@ -27,8 +27,8 @@ from pi_controller.referee.history import effective_records
 from pi_controller.referee.settings import PRESETS, RefereeSettings
 from pi_controller.rules import registry
 from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.plans import Mischief
 from pi_controller.simulation.simulation import Simulation
-from pi_controller.simulation.truth import Mischief
 
 COLUMNS = ("called", "counted", "asked", "missed", "too late")
 OPTIONS = {

@@ -17,8 +17,8 @@ from pi_controller.runtime.plugins import (
     make_scene,
     make_watcher,
 )
+from pi_controller.simulation.plans import Mischief
 from pi_controller.simulation.simulation import Simulation
-from pi_controller.simulation.truth import Mischief
 from pi_controller.table.view import View, is_between_hides
 
 SOURCE = """

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from foretold import predict
+from ground_truth import true_sheets
 from pipe_people import judge_hands
 
 from pi_controller.games.dakota.people import Players
@@ -16,7 +17,7 @@ from pi_controller.rules import registry
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.habits import LATE_S, ROUND_PAUSE_S, SECOND_FALL_S, UNTIDY, Habits
 from pi_controller.simulation.people import JUDGE_S, RETRY_S
-from pi_controller.simulation.truth import Mischief, PaceName, hide_plan
+from pi_controller.simulation.plans import Mischief, PaceName, hide_plan
 from pi_controller.simulation.world import World
 from pi_controller.table.view import Hit, QuestionView, ShownPhase, View
 
@@ -216,7 +217,7 @@ def test_people_play_whole_game_as_predicted(seed: int, mischief: Mischief) -> N
     truth = table.players.truth
     assert truth == predict(seed, table.game, mischief=mischief)
     sheet = table.game.sheet(table.state)
-    last = truth.sheets(table.game)[max(truth.hides)]
+    last = true_sheets(truth, table.game)[max(truth.hides)]
     assert {k: last[k] for k in ("long", "middle", "short", "winner")} == {
         k: sheet[k] for k in ("long", "middle", "short", "winner")
     }

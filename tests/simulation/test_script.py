@@ -6,7 +6,7 @@ import pytest
 
 from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
-from pi_controller.simulation.truth import HIDING_FOULS, PACES, HidePlan, Mischief, PaceName, hide_plan, toss
+from pi_controller.simulation.plans import HIDING_FOULS, PACES, HidePlan, Mischief, PaceName, hide_plan, toss
 
 MANY = range(1, 401)
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from ground_truth import compare_turns
 
 from pi_controller.referee.facts import ActionPlayed, Fact, Reveal
 from pi_controller.rules import registry
-from pi_controller.simulation.truth import Turns, compare_turns
+from pi_controller.simulation.truth import Turns
 
 GAME = registry.game("ojibwe", {"games": "1"})
 ACTIONS: list[dict[str, Any]] = [

@@ -5,13 +5,14 @@ from pathlib import Path
 
 from cable import Cable
 from fault_watching import Reports, Watcher, hits_told
+from ground_truth import disagreements
 
 from pi_controller.board.serial_port import SerialPort, find_port
 from pi_controller.errors import MatError
 from pi_controller.referee.judge import JudgeAction
 from pi_controller.rules import registry
+from pi_controller.simulation.plans import Mischief
 from pi_controller.simulation.simulation import TICK_S, Simulation
-from pi_controller.simulation.truth import Mischief
 
 EYE_S = 6.0
 """A stroke that everybody saw and the mat has not told of for so long is entered by the judge."""
@@ -123,7 +124,7 @@ class Lab:
             records,
             self.table.truth,
             self.table.game,
-            wrong=self.table.disagreements() + self.reports.wrong(),
+            wrong=disagreements(self.table) + self.reports.wrong(),
             entered=self._entered,
             reports=self.reports.lines,
             note=note,

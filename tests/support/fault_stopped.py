@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cable import Cable
 from fault_watching import Watcher
+from ground_truth import compare
 from killed_table import TableProcess
 
 from pi_controller.games.dakota.people import Players
@@ -59,7 +60,7 @@ def run(seed, folder, seconds=60.0):
     with Journal(Path(folder) / "j.sqlite", read_only=True) as journal:
         records = list(journal.read())
     facts = (fact for _, fact in effective_records(records))
-    wrong = players.compare(facts, game)
+    wrong = compare(players.truth, facts, game)
     return watcher.outcome(NAME, records, players.truth, game, wrong=wrong, note=f"{piled} bytes had piled up")
 
 

@@ -6,12 +6,12 @@ A hit is *acknowledged* when the table has shown it, *invented* when the journal
 from collections import Counter
 
 import msgspec
+from ground_truth import facts_by_hide
 
 from pi_controller.board.messages import BoardEvent, LinkUp
 from pi_controller.display import phrases
 from pi_controller.referee.facts import Question
 from pi_controller.referee.history import effective_records, fold
-from pi_controller.simulation.truth import facts_by_hide
 from pi_controller.table.table import Observer
 
 

@@ -5,7 +5,11 @@ from typing import Any
 from pi_controller.games.dakota.people import early_ready, round_order
 from pi_controller.rules.base import Game
 from pi_controller.simulation.habits import UNTIDY
-from pi_controller.simulation.truth import MAX_HIDES, Mischief, PaceName, Truth, hide_plan, toss
+from pi_controller.simulation.plans import Mischief, PaceName, hide_plan, toss
+from pi_controller.simulation.truth import Truth
+
+MAX_HIDES = 2000
+"""Limit for a game of the Dakota kind; a longer one indicates a fault in the rules."""
 
 
 def predict(

@@ -15,7 +15,7 @@ from pi_controller.referee.facts import ActionPlayed, Commit, FoulSeen, Question
 from pi_controller.referee.history import History
 from pi_controller.referee.judge import JudgeAction
 from pi_controller.referee.settings import PASS_FOULS
-from pi_controller.simulation.truth import HIDING_FOULS, HidePlan, Mischief, hide_plan
+from pi_controller.simulation.plans import HIDING_FOULS, HidePlan, Mischief, hide_plan
 
 LATER = ("bead_moved", "touch", "two_struck", "early_hit", "same_pad", "time")
 """The fouls that are made once the bead is hidden, and that sensors or the clock notice."""

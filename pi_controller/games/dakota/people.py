@@ -1,19 +1,19 @@
 """Simulated players of Hampa Apena: hider, hitter and judge.
 
-Their plan for a hide comes from `script`, their true actions are recorded in `truth`.
+Their plan for a hide comes from `plans`, what they did is recorded in `truth`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from pi_controller.referee.facts import Fact
 from pi_controller.referee.settings import PASS_FOULS
-from pi_controller.rules.base import Game, Team
+from pi_controller.rules.base import Team
 from pi_controller.sensing.events import Side
 from pi_controller.simulation.habits import SECOND_FALL_S, TIDY, Habits, plan_neighbour, plan_round, seeded_random
 from pi_controller.simulation.people import RETRY_S, People, choose_answer, raise_level
+from pi_controller.simulation.plans import HidePlan, PadPass, Stroke, hide_plan, toss
 from pi_controller.simulation.sensors import HandStyle
-from pi_controller.simulation.truth import HidePlan, PadPass, Stroke, Truth, compare, hide_plan, toss
+from pi_controller.simulation.truth import Truth
 from pi_controller.table.view import QuestionView, View
 
 OF_A_STROKE = (
@@ -55,10 +55,6 @@ class Players(People):
     _passes = _wiped = 0
     _last_stroke: tuple[int, str, int] | None = None
     _struck_at = float("-inf")
-
-    def compare(self, facts: Iterable[Fact], game: Game[Any]) -> list[str]:
-        """Return every disagreement between the truth and `facts`: see `truth.compare`."""
-        return compare(self.truth, facts, game)
 
     # turns of the game
 

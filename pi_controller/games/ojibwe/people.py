@@ -12,7 +12,7 @@ import numpy as np
 
 from pi_controller.pads import EVERY_PAD
 from pi_controller.sensing.events import Side
-from pi_controller.simulation import truth
+from pi_controller.simulation import plans
 from pi_controller.simulation.conditions import Stream, rng
 from pi_controller.simulation.people import RETRY_S, TurnPeople, choose_answer, raise_level
 from pi_controller.simulation.sensors import HandStyle
@@ -45,13 +45,13 @@ class OjibweScript:
 
     hide: int
     start_s: float
-    drops: tuple[truth.Drop, ...]
+    drops: tuple[plans.Drop, ...]
     style: HandStyle
     dwell_s: float
     ready_s: float
     ball: int | None
     lifts: tuple[Lift, ...]
-    hit: truth.Stroke
+    hit: plans.Stroke
     slip: int | None
     one_more: Lift | None
     amiss: HiderMistake | None
@@ -66,32 +66,32 @@ class OjibweScript:
 
 
 def ojibwe_script(
-    seed: int, hide: int, max_open: int, pace: truth.PaceName = "brisk", mischief: truth.Mischief | None = None
+    seed: int, hide: int, max_open: int, pace: plans.PaceName = "brisk", mischief: plans.Mischief | None = None
 ) -> OjibweScript:
     """Return the plan of hide number `hide` of the table with this seed: always the same."""
-    chances, times = mischief or truth.Mischief(), truth.PACES[pace]
+    chances, times = mischief or plans.Mischief(), plans.PACES[pace]
     # mischief is drawn separately, so that a restarted hide without it is otherwise the same
     random, whim = rng(seed, Stream.SCRIPT, hide), rng(seed, Stream.SCRIPT, hide, 1)
     pads: list[int] = [*EVERY_PAD]
     laid = [int(pad) for pad in random.permutation(pads)]  # the marked ball's pad first
-    drops = [truth.place_under(random, name, pad) for name, pad in zip(BALLS, laid, strict=True)]
+    drops = [plans.place_under(random, name, pad) for name, pad in zip(BALLS, laid, strict=True)]
     order = [int(pad) for pad in random.permutation(pads)]
     count = int(random.choice((0, 0, 1, 1, 2, max_open)))
     lifts = tuple(_lift(random, times, pad) for pad in order[:count])
     amiss = _amiss(whim, drops) if whim.random() < chances.fouls else None
     ball = next((drop.pad for drop in drops if drop.bead == MARKED), None)
     onto = next((i for i, lift in enumerate(lifts) if lift.pad == ball), None)
-    hit = truth.stroke(random, times, order[count], doubt=bool(whim.random() < chances.doubts))
+    hit = plans.stroke(random, times, order[count], doubt=bool(whim.random() < chances.doubts))
     slip = lifts[0].pad if lifts and onto is None and whim.random() < chances.doubts else None
     wrong = [pad for pad in order[count:] if pad != ball]
     beyond = count == max_open and onto is None and bool(wrong) and whim.random() < chances.doubts
     return OjibweScript(
         hide=hide,
-        start_s=truth.span(random, times.start),
+        start_s=plans.span(random, times.start),
         drops=tuple(sorted(drops, key=lambda drop: drop.pad or 0)),
-        style=truth.style(random, times),
-        dwell_s=truth.span(random, times.dwell),
-        ready_s=truth.span(random, times.ready),
+        style=plans.style(random, times),
+        dwell_s=plans.span(random, times.dwell),
+        ready_s=plans.span(random, times.ready),
         ball=ball,
         lifts=lifts if onto is None else lifts[: onto + 1],
         hit=hit,
@@ -99,24 +99,24 @@ def ojibwe_script(
         one_more=replace(_lift(whim, times, wrong[-1]), takes=False) if beyond else None,
         amiss=amiss,
         stop=bool(ball is None or whim.random() < 0.5),
-        show_s=truth.span(random, times.show),
+        show_s=plans.span(random, times.show),
     )
 
 
-def _amiss(whim: np.random.Generator, drops: list[truth.Drop]) -> HiderMistake:
+def _amiss(whim: np.random.Generator, drops: list[plans.Drop]) -> HiderMistake:
     """Change `drops` for a hider who forgets a ball, or puts two under one pad."""
     out = whim.random() < 0.5
     which = int(whim.integers(len(drops)))
     spare = drops.pop(which)
     if out:
         return "ball_out"
-    drops.insert(which, truth.place_under(whim, spare.bead, int(whim.choice([drop.pad for drop in drops if drop.pad]))))
+    drops.insert(which, plans.place_under(whim, spare.bead, int(whim.choice([drop.pad for drop in drops if drop.pad]))))
     return "two_under_one"
 
 
-def _lift(random: np.random.Generator, times: truth.Pace, pad: int) -> Lift:
-    look, dwell = truth.span(random, times.look), 0.1 + truth.span(random, times.dwell)
-    return Lift(pad, truth.style(random, times), look, dwell, bool(random.random() < 0.4))
+def _lift(random: np.random.Generator, times: plans.Pace, pad: int) -> Lift:
+    look, dwell = plans.span(random, times.look), 0.1 + plans.span(random, times.dwell)
+    return Lift(pad, plans.style(random, times), look, dwell, bool(random.random() < 0.4))
 
 
 class OjibwePeople(TurnPeople):
@@ -152,7 +152,7 @@ class OjibwePeople(TurnPeople):
 
     def _toss(self) -> Iterator[float]:
         yield 0.4
-        winner = truth.toss(self.seed)
+        winner = plans.toss(self.seed)
         self.truth.record_actions(0, {"do": "toss", "winner": winner})
         yield from self._hold_toss(f"toss_{winner.lower()}", HandStyle())
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pi_controller.simulation.people import Throwers, ThrowScript
-from pi_controller.simulation.truth import toss
+from pi_controller.simulation.plans import toss
 from pi_controller.table.view import View
 
 

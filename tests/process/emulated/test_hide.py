@@ -2,6 +2,7 @@
 
 import pytest
 from emulated_mat import EmulatedMat
+from ground_truth import disagreements, facts_by_hide
 
 from pi_controller.board.strips import BoardStrip
 from pi_controller.display.lights import frame
@@ -9,8 +10,8 @@ from pi_controller.pinmap import pinmap
 from pi_controller.referee.facts import Question
 from pi_controller.referee.history import effective_records
 from pi_controller.rules import registry
+from pi_controller.simulation.plans import Mischief
 from pi_controller.simulation.simulation import Simulation
-from pi_controller.simulation.truth import Mischief, facts_by_hide
 
 pytestmark = pytest.mark.emulated
 
@@ -45,7 +46,7 @@ def test_emulated_hide_reaches_journal_and_lights(board, tmp_path):
         hides, _ = facts_by_hide(facts, table.game)
         told = [action for action in hides[1].actions if action["do"] == "hit"]
         assert [(hit.get("pad"), hit["found"]) for hit in told] == [(hit.pad, hit.found) for hit in made]
-        assert table.disagreements() == []
+        assert disagreements(table) == []
         stats = table.session.stats
         assert (stats.bad, stats.lost, stats.refused, stats.missing_samples) == (0, 0, 0, 0)
         assert not any(isinstance(fact, Question) for fact in facts)
