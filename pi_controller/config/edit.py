@@ -12,12 +12,11 @@ from types import NoneType, UnionType
 from typing import Any, Literal, cast, get_args, get_origin
 
 import msgspec
-from pydantic import BaseModel
+import tomlkit
 from pydantic.fields import FieldInfo
 
-from pi_controller.config.example import format_changes, format_value
-from pi_controller.config.fields import Keys, describe_values, list_fields
-from pi_controller.config.load import KeyScanner, Model, parse_model, read_text, validate_data
+from pi_controller.config.fields import Keys, Section, describe_values, list_fields
+from pi_controller.config.load import Model, parse_model, read_text, validate_data
 from pi_controller.config.model import DEFAULT_TABLE_NAME, GameSection, Settings, table_name_of
 from pi_controller.errors import SettingsError, describe_error
 from pi_controller.rules import registry
@@ -157,11 +156,19 @@ def change_text(path: Path, text: str, changes: Mapping[str, Any], hub: Mapping[
         raise EditError(f"these are no settings of this page: {', '.join(unknown) or len(changes)}"[:300])
     if fixed := {key: shown[key].fixed for key in changes if shown[key].fixed}:
         raise EditError("some settings cannot be changed here", issues=fixed)
-    chosen |= joined
-    data = _with_changes(tomllib.loads(text), chosen)
-    settings = require_valid(Settings, data)
-    new = edit_text(text, chosen)
-    return new if _loads(new) == data else format_changes(settings)
+    if empty := [key for key, value in changes.items() if value is None]:
+        raise EditError("some values are missing", issues=dict.fromkeys(empty, "is missing"))
+    new = edit_text(text, _without_other_options(before.game, chosen) | joined)
+    require_valid(Settings, tomllib.loads(new))
+    return new
+
+
+def _without_other_options(game: GameSection, chosen: dict[Keys, Any]) -> dict[Keys, Any]:
+    """Return the changes with which options of the former game do not stay with another."""
+    if (name := chosen.get(("game", "name"))) not in registry.names():
+        return chosen
+    known = {option.name for option in registry.game_class(str(name)).options}
+    return {("game", "options", key): None for key in game.options.keys() - known} | chosen
 
 
 def require_valid(
@@ -181,73 +188,39 @@ def require_valid(
     raise EditError(what, todo, found)
 
 
-def _with_changes(data: dict[str, Any], chosen: Mapping[Keys, Any]) -> dict[str, Any]:
-    """Return the content of a file with the values of `chosen`; options of the former game do not stay with another."""
-    game = data.get("game", {})
-    if (name := chosen.get(("game", "name"))) in registry.names() and "options" in game:
-        known = {option.name for option in registry.game_class(str(name)).options}
-        game["options"] = {key: value for key, value in game["options"].items() if key in known}
-    for keys, value in chosen.items():
-        section = data
-        for key in keys[:-1]:
-            section = section.setdefault(key, {})
-        section[keys[-1]] = value
-    return data
-
-
 def edit_text(text: str, chosen: Mapping[Keys, Any]) -> str:
-    """Return `text` with the values of `chosen` in their places; a new key follows the heading of its section.
-
-    New keys without a section come first.
-    """
-    places = KeyScanner(text)
-    edits: list[tuple[int, int, str]] = []
-    added: dict[Keys, list[str]] = {}
+    """Return `text` with the values of `chosen` in their places, None: without the key; comments and order stay."""
+    document = tomlkit.parse(text)
     for keys, value in chosen.items():
-        if keys in places.values:
-            edits.append((*places.values[keys], format_value(value)))
+        section: Any = document
+        for key in keys[:-1]:
+            section = section.setdefault(key, tomlkit.table())
+        if value is None:
+            section.pop(keys[-1], None)
         else:
-            added.setdefault(keys[:-1], []).append(f"{keys[-1]} = {format_value(value)}")
-    end = ""
-    for section, lines in added.items():
-        if not section:  # keys without a section come before all headings
-            edits.append((0, 0, "\n".join([*lines, ""])))
-        elif section in places.headings:
-            at = text.find("\n", places.headings[section])
-            at = len(text) if at < 0 else at
-            edits.append((at, at, "\n" + "\n".join(lines)))
-        else:
-            end += "\n".join(("", f"[{'.'.join(section)}]", *lines, ""))
-    for begin, until, new in sorted(edits, reverse=True):
-        # the span of a number or a word reaches to the end of its line
-        kept = text[begin:until]
-        text = text[:begin] + new + kept[len(kept.rstrip()) :] + text[until:]
-    return text + ("" if text.endswith("\n") or not text else "\n") * bool(end) + end
+            section[keys[-1]] = value
+    return document.as_string()
 
 
-def _loads(text: str) -> dict[str, Any] | None:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return None
-
-
-def _list_sections(model: BaseModel, default: BaseModel, path: Keys) -> Iterator[SectionContent]:
+def _list_sections(model: Section, default: Section, path: Keys) -> Iterator[SectionContent]:
     """Yield the sections in `model`, each followed by those in it."""
     for key, _, section in list_fields(type(model)):
         if section is None:
             continue
         value, usual, keys = getattr(model, key), getattr(default, key), (*path, key)
-        about = " ".join((section.__doc__ or "").split())
-        fields = [
-            _field((*keys, name), field, getattr(value, name), getattr(usual, name))
-            for name, field, inner in list_fields(section)
-            if inner is None and not isinstance(getattr(value, name), dict) and (*keys, name) not in HIDDEN
-        ]
-        if isinstance(value, GameSection):
-            fields += [_option(one, value.options) for one in registry.game_class(value.name).options]
-        if fields:
-            yield SectionContent(".".join(keys), about, tuple(fields))
+        shown = [(*one, getattr(value, one[0])) for one in list_fields(section) if (*keys, one[0]) not in HIDDEN]
+        plain = tuple(
+            _field((*keys, name), field, held, getattr(usual, name))
+            for name, field, inner, held in shown
+            if inner is None and not isinstance(held, dict)
+        )
+        if plain:
+            yield SectionContent(".".join(keys), " ".join((section.__doc__ or "").split()), plain)
+        for name, field, _, held in shown:
+            if isinstance(held, dict):
+                table, chosen = ".".join((*keys, name)), cast("dict[str, str]", held)
+                options = tuple(_option(table, one, chosen) for one in value.list_options(name))
+                yield SectionContent(table, field.description or "", options)
         yield from _list_sections(value, usual, keys)
 
 
@@ -283,15 +256,15 @@ def _field(keys: Keys, field: FieldInfo, value: object, default: object) -> Fiel
     )
 
 
-def _option(option: Option, chosen: Mapping[str, str]) -> FieldContent:
-    """Return an option of the game; its value is text, as on the command line."""
+def _option(path: str, option: Option, chosen: Mapping[str, str]) -> FieldContent:
+    """Return an option of the game or an exception from the preset; its value is text, as on the command line."""
     default = format_option(option.default)
     choices: tuple[str, ...] = ("true", "false") if isinstance(option, Flag) else ()
     if isinstance(option, Choice):
         choices = option.choices
     value = chosen.get(option.name, default)
     kind: Kind = "choice" if choices else "text"
-    return FieldContent(f"game.options.{option.name}", option.about, option.allowed, kind, value, default, choices)
+    return FieldContent(f"{path}.{option.name}", option.about, option.allowed, kind, value, default, choices)
 
 
 def _plain(value: object) -> Any:

@@ -1,14 +1,13 @@
 """Write settings as TOML: a commented example, the settings that are used, or those that differ from the defaults."""
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import cast
 
-from pydantic import BaseModel
-
-from pi_controller.config.fields import describe_values, list_fields
+from pi_controller.config.fields import Section, describe_values, list_fields
 from pi_controller.config.model import GameSection, Settings, TeamsSection, has_single_players
 from pi_controller.rules import registry
+from pi_controller.rules.options import Option
 
 
 def format_example(
@@ -36,7 +35,7 @@ def format_changes(settings: Settings) -> str:
     return "\n".join(_format_changes(settings, Settings(), ())).lstrip("\n") + "\n"
 
 
-def _format_example(model: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
+def _format_example(model: Section, path: tuple[str, ...]) -> Iterator[str]:
     for key, field, section in list_fields(type(model)):
         value = getattr(model, key)
         heading = f"[{'.'.join((*path, key))}]"
@@ -46,24 +45,24 @@ def _format_example(model: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
                 yield "# This game is played by players, each alone: [game.options] players names them."
             yield from (heading, *_format_example(value, (*path, key)))
         elif isinstance(value, dict):
-            yield from ("", heading, *_format_choices(model))
+            yield from ("", f"# {field.description}", heading, *_format_choices(model.list_options(key)))
         else:
             yield from (f"# {field.description} ({describe_values(field)})", f"{key} = {format_value(value)}")
 
 
-def _format_settings(model: BaseModel, default: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
+def _format_settings(model: Section, default: Section, path: tuple[str, ...]) -> Iterator[str]:
     for key, _, section in list_fields(type(model)):
         value, usual = getattr(model, key), getattr(default, key)
         heading = f"[{'.'.join((*path, key))}]"
         if section is not None:
             yield from ("", heading, *_format_settings(value, usual, (*path, key)))
         elif isinstance(value, dict):
-            yield from ("", heading, *_format_options(model))
+            yield from ("", heading, *_format_options(model.list_options(key), cast("dict[str, object]", value)))
         else:
             yield f"{key} = {format_value(value)}" + ("  # default" if value == usual else "")
 
 
-def _format_changes(model: BaseModel, default: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
+def _format_changes(model: Section, default: Section, path: tuple[str, ...]) -> Iterator[str]:
     """Yield the changed keys of a section under its heading, then of its subsections."""
     own: list[str] = []
     inner: list[str] = []
@@ -81,18 +80,21 @@ def _format_changes(model: BaseModel, default: BaseModel, path: tuple[str, ...])
     yield from inner
 
 
-def _format_choices(section: Any) -> Iterator[str]:
-    """Yield the game's options as comments; the defaults are those of the rule set."""
-    for option in registry.game_class(section.name).options:
+def _format_choices(options: Iterable[Option]) -> Iterator[str]:
+    """Yield options as comments: the defaults are those of the rule set, or of the preset."""
+    for option in options:
         yield f"# {option.about}"
-        default = "none" if option.default is None else option.default
-        yield f"# {option.name} = {format_value(default)}  # {option.allowed}"
+        yield f"# {option.name} = {_format_option(option.default)}  # {option.allowed}"
 
 
-def _format_options(section: Any) -> Iterator[str]:
-    for name, value in registry.game(section.name, section.options).settings.items():
-        mark = "" if name in section.options else "  # default"
-        yield f"{name} = {format_value('none' if value is None else value)}{mark}"
+def _format_options(options: Iterable[Option], chosen: Mapping[str, object]) -> Iterator[str]:
+    for option in options:
+        mark = "" if option.name in chosen else "  # default"
+        yield f"{option.name} = {_format_option(option.read(chosen.get(option.name, option.default)))}{mark}"
+
+
+def _format_option(value: object) -> str:
+    return format_value("none" if value is None else value)
 
 
 def format_value(value: object) -> str:

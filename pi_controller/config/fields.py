@@ -2,7 +2,7 @@
 
 import ipaddress
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import time
 from pathlib import Path
@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from pi_controller.board.gpio import PINS
 from pi_controller.pads import are_distinct_pads
+from pi_controller.rules.options import Option
 from pi_controller.text import (
     MAX_NAME_CHARS,
     NAME_LENGTH,
@@ -78,6 +79,10 @@ class Section(BaseModel):
         """Return the conflicts between sections; `faulty` names sections replaced by their defaults."""
         del faulty
         return []
+
+    def list_options(self, key: str) -> Sequence[Option]:
+        """Return what the table of free keys `key` may hold, with the defaults that count without them."""
+        raise KeyError(key)
 
     def resolve_paths(self, folder: Path) -> Self:
         """Return this section with all relative paths, also in its subsections, resolved against `folder`."""
@@ -335,6 +340,7 @@ OptionalName = Annotated[
     _takes(f"a name of up to {MAX_NAME_CHARS} characters, or empty"),
 ]
 Words = Annotated[str, AfterValidator(_check_words), _takes("a text of up to 300 characters")]
+Exceptions = Annotated[dict[str, Any], _takes("a section")]
 Options = Annotated[dict[str, str], BeforeValidator(_parse_options), _takes("a section")]
 
 Address = Annotated[

@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -27,13 +26,6 @@ _SYNTAX = {
 }
 _TWICE = re.compile(r"Cannot declare \((.*?),?\) twice")
 _AT = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
-_SPACE = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-_KEY = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|[A-Za-z0-9_-]+")
-_STRING = re.compile(
-    r"\"\"\"(?:[^\\]|\\.)*?\"{3,5}|'''.*?'{3,5}|\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'",
-    re.DOTALL,
-)
-_SCALAR = re.compile(r"[^,\]}#\n]+")
 
 Model = TypeVar("Model", bound=Section)
 
@@ -74,9 +66,34 @@ def validate_data(model: type[Model], data: dict[str, Any]) -> tuple[Model | Non
 def key_lines(text: str) -> dict[Keys, int]:
     """Return the line (from 1) of the first place of each key and section: `{("web", "port"): 12, ...}`.
 
-    `text` must be TOML that `tomllib` takes, which returns values without lines. Of an array only the key is listed.
+    `text` must be TOML that `tomllib` takes, which returns values without lines; so each statement is read alone. Of an
+    array only the key is listed.
     """
-    return KeyScanner(text).lines
+    lines: dict[Keys, int] = {}
+    section: Keys = ()
+    statement, first = "", 1
+    for number, row in enumerate(text.split("\n"), 1):
+        statement, first = (f"{statement}\n{row}", first) if statement else (row, number)
+        try:
+            data = tomllib.loads(statement)
+        except tomllib.TOMLDecodeError:
+            continue  # the value goes on in the next line
+        if statement.lstrip().startswith("["):
+            section = ()
+            *_, section = _list_keys(data, ())
+            data, before = dict[str, Any](), section
+            lines |= {before[:n]: first for n in range(1, len(before) + 1) if before[:n] not in lines}
+        for keys in _list_keys(data, section):
+            lines.setdefault(keys, first)
+        statement = ""
+    return lines
+
+
+def _list_keys(data: dict[str, Any], path: Keys) -> Iterator[Keys]:
+    for key, value in data.items():
+        yield (*path, key)
+        if isinstance(value, dict):
+            yield from _list_keys(cast("dict[str, Any]", value), (*path, key))
 
 
 def parse_model(path: Path, text: str, model: type[Model], hint: str = _EXAMPLE_HINT) -> Model:
@@ -192,89 +209,3 @@ def _format_keys(keys: Keys) -> str:
     """Return `keys` as the start of a message: `[buttons.pins] ready: `."""
     section, key = ".".join(keys[:-1]), keys[-1] if keys else ""
     return f"[{section}] {key}: " if section else f"{key}: " if key else ""
-
-
-class KeyScanner:
-    """Where the keys of a TOML text are. The text is known to be valid, so values are skipped and not parsed.
-
-    `lines` are as of `key_lines`; `values` has the span of each key's value in `text`, and `headings` the end of each
-    `[section]` written as such.
-    """
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._at = 0
-        self._newlines = [n for n, char in enumerate(text) if char == "\n"]
-        self.lines: dict[Keys, int] = {}
-        self.values: dict[Keys, tuple[int, int]] = {}
-        self.headings: dict[Keys, int] = {}
-        section: Keys = ()
-        while self._skip_space():
-            if self._skip("["):
-                self._skip("[")
-                section = self._scan_key(())
-                self._skip("]")
-                self._skip("]")
-                self.headings[section] = self._at
-            else:
-                self._scan_assignment(section)
-
-    def _skip_space(self) -> bool:
-        """Skip spaces, line ends and comments; return whether more text follows."""
-        space = _SPACE.match(self._text, self._at)
-        assert space is not None
-        self._at = space.end()
-        return self._at < len(self._text)
-
-    def _skip(self, char: str) -> bool:
-        if self._text.startswith(char, self._at):
-            self._at += 1
-            return True
-        return False
-
-    def _scan_assignment(self, prefix: Keys) -> None:
-        keys = self._scan_key(prefix)
-        self._skip_space()
-        self._skip("=")
-        self._skip_space()
-        begin = self._at
-        self._scan_value(keys)
-        self.values[keys] = begin, self._at
-
-    def _scan_key(self, prefix: Keys) -> Keys:
-        """Skip a dotted key; note the line of each of its parts."""
-        while True:
-            self._skip_space()
-            part = _KEY.match(self._text, self._at)
-            assert part is not None
-            prefix = (*prefix, _unquote(part[0]))
-            self.lines.setdefault(prefix, bisect_right(self._newlines, part.start()) + 1)
-            self._at = part.end()
-            self._skip_space()
-            if not self._skip("."):
-                return prefix
-
-    def _scan_value(self, keys: Keys) -> None:
-        """Skip a value; note the keys of an inline table, but none in an array."""
-        if self._skip("{"):
-            while self._skip_space() and not self._skip("}"):
-                self._scan_assignment(keys)
-                self._skip_space()
-                self._skip(",")
-        elif self._skip("["):
-            known = self.lines.copy(), self.values.copy()
-            while self._skip_space() and not self._skip("]"):
-                self._scan_value(keys)
-                self._skip_space()
-                self._skip(",")
-            self.lines, self.values = known
-        else:
-            value = _STRING.match(self._text, self._at) or _SCALAR.match(self._text, self._at)
-            assert value is not None
-            self._at = value.end()
-
-
-def _unquote(key: str) -> str:
-    if key.startswith('"'):
-        return str(tomllib.loads(f"key = {key}")["key"])
-    return key.strip("'")

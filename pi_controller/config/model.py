@@ -7,13 +7,13 @@ or buttons. Checks of one section are its validators; `Settings.find_conflicts` 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, time
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal, get_args
 
-from pydantic import Field, create_model, model_validator
+from pydantic import Field, model_validator
 
 from pi_controller.config import fields
 from pi_controller.config.fields import Section, SettingsIssue, is_between, raise_issues
@@ -22,14 +22,16 @@ from pi_controller.pinmap import pinmap
 from pi_controller.referee import settings as referee
 from pi_controller.referee.facts import Seats
 from pi_controller.rules import registry
+from pi_controller.rules.options import Choice, Option
 from pi_controller.sensing.strike_settings import LOCKOUT_S, SETTINGS_BY_SENSOR, THRESHOLD_DB, StrikeSettings
-from pi_controller.text import format_value, join_words
+from pi_controller.text import did_you_mean, format_value
 
 MINUTES_A_DAY = 24 * 60
 MIN_CONTRAST = 4.5
 """Of text on its ground (WCAG 2.2, 1.4.3)."""
 MatKind = Literal["screen", "sensors", "eye"]
 _STRIKES = StrikeSettings()
+MODES = get_args(referee.Mode)
 
 
 DEFAULT_TABLE_NAME = "Table 1"
@@ -206,7 +208,11 @@ class GameSection(Section):
     """The game. [game.options] has the options of its rule set: 'moccasin-mat score GAME --help' lists them."""
 
     name: str = Field(default=registry.DEFAULT_GAME, description="the rule set")
-    options: fields.Options = Field(default_factory=dict[str, str])
+    options: fields.Options = Field(default_factory=dict[str, str], description="The options of the rule set.")
+
+    def list_options(self, key: str) -> Sequence[Option]:  # noqa: ARG002
+        """Return the options of the rule set."""
+        return registry.game_class(self.name).options
 
     @model_validator(mode="after")
     def _check_game(self) -> GameSection:
@@ -224,50 +230,6 @@ class TeamsSection(Section):
 
     a: fields.Name = Field(default="A", description="the team at A")
     b: fields.Name = Field(default="B", description="the team at B")
-
-
-def _create_section(name: str, fields: dict[str, Any]) -> type[Section]:
-    return create_model(name, __base__=Section, **fields)
-
-
-_Fouls = _create_section(
-    "_Fouls",
-    {
-        kind: (referee.Mode, Field(default=foul.home, description=foul.about))
-        for kind, foul in referee.FOUL_TREATMENTS.items()
-    },
-)
-
-
-class FoulsSection(_Fouls):
-    """Treatment of each sensed foul: call it (automatic), ask the judge (ask), or ignore it (off)."""
-
-
-def _answer_field(about: str) -> Any:
-    return Field(
-        default=referee.WAIT,
-        description=referee.QUESTION_DEFAULTS[about].about,
-        json_schema_extra={"takes": " or ".join(f'"{answer}"' for answer in referee.possible_answers(about))},
-    )
-
-
-_Answers = _create_section("_Answers", {about: (str, _answer_field(about)) for about in referee.QUESTION_DEFAULTS})
-
-
-class AnswersSection(_Answers):
-    """Answers to questions that were not answered in time; "wait" keeps the question open."""
-
-    @model_validator(mode="after")
-    def _check_answers(self) -> AnswersSection:
-        found = [
-            SettingsIssue(
-                (about,), f"must be one of {join_words(referee.possible_answers(about))}, not {format_value(answer)}"
-            )
-            for about, answer in self
-            if answer not in referee.possible_answers(about)
-        ]
-        raise_issues(found)
-        return self
 
 
 class RefereeSection(Section):
@@ -304,28 +266,47 @@ class RefereeSection(Section):
         le=referee.ANSWER_WITHIN_RANGE_S[1],
         description="seconds until [referee.answers] answers an open question",
     )
-    fouls: FoulsSection = Field(default_factory=FoulsSection)
-    answers: AnswersSection = Field(default_factory=AnswersSection)
+    fouls: fields.Exceptions = Field(
+        default_factory=dict[str, str],
+        description="Sensed fouls that are treated otherwise than by the preset: call it (automatic), ask the judge "
+        "(ask), or ignore it (off).",
+    )
+    answers: fields.Exceptions = Field(
+        default_factory=dict[str, str],
+        description="Answers to questions that were not answered in time, otherwise than by the preset; "
+        '"wait" keeps the question open.',
+    )
 
-    @model_validator(mode="before")
-    @classmethod
-    def _apply_preset(cls, data: object) -> object:
-        """Fill in the preset's modes and answers for the fouls and questions that the file does not name."""
-        if not isinstance(data, dict):
-            return data  # pyright: ignore[reportUnknownVariableType]
-        section = cast("dict[str, object]", data)
-        preset = section.get("preset")
-        if not isinstance(preset, str) or preset not in referee.PRESETS:
-            return section
-        chosen: dict[str, Mapping[str, str]] = {
-            "fouls": referee.preset_modes(cast("referee.Preset", preset)),
-            "answers": referee.preset_answers(cast("referee.Preset", preset)),
-        }
-        for name, by_preset in chosen.items():
-            named = section.get(name, {})
-            if isinstance(named, dict):
-                section = section | {name: {**by_preset, **cast("dict[str, object]", named)}}
-        return section
+    def list_options(self, key: str) -> Sequence[Choice]:
+        """Return the fouls or the questions, with the preset's choice as the default."""
+        if key == "fouls":
+            modes = referee.preset_modes(self.preset)
+            return [Choice(kind, modes[kind], foul.about, MODES) for kind, foul in referee.FOUL_TREATMENTS.items()]
+        answers = referee.preset_answers(self.preset)
+        return [
+            Choice(about, answers[about], question.about, referee.possible_answers(about))
+            for about, question in referee.QUESTION_DEFAULTS.items()
+        ]
+
+    @model_validator(mode="after")
+    def _check_exceptions(self) -> RefereeSection:
+        raise_issues(
+            issue
+            for key, chosen in (("fouls", self.fouls), ("answers", self.answers))
+            for issue in _find_exception_issues(key, chosen, {one.name: one for one in self.list_options(key)})
+        )
+        return self
+
+
+def _find_exception_issues(key: str, chosen: Mapping[str, str], known: Mapping[str, Choice]) -> Iterator[SettingsIssue]:
+    for name, value in chosen.items():
+        if name not in known:
+            yield SettingsIssue((key, name), f"there is no such key{did_you_mean(name, known)}")
+            continue
+        if value not in known[name].choices:
+            near = did_you_mean(str(value), known[name].choices)
+            wanted = f"must be {known[name].allowed}, not {format_value(value)}"
+            yield SettingsIssue((key, name), wanted + near)
 
 
 def _find_game_issues(name: str, options: dict[str, str]) -> list[SettingsIssue]:
@@ -700,7 +681,7 @@ class Settings(Section):
     def referee_settings(self, options: Mapping[str, object]) -> referee.RefereeSettings:
         """Return the referee's settings. The time for a hit is one of the game's `options` (`Game.settings`)."""
         seconds = options.get("hit_seconds")
-        fouls = self.referee.fouls.model_dump()
+        fouls = referee.preset_modes(self.referee.preset) | self.referee.fouls
         if self.board.magnetometers < MANY_MAGNETOMETERS:
             fouls |= {kind: "ask" for kind in NEEDS_MANY if fouls[kind] == "automatic"}
         return referee.RefereeSettings(
@@ -710,7 +691,7 @@ class Settings(Section):
             round_pause_s=self.referee.round_pause_s,
             hit_seconds=float(seconds) if isinstance(seconds, int | float) else None,
             nearest=self.referee.nearest,
-            answers=self.referee.answers.model_dump(),
+            answers=self.referee.answers,
             answer_within_s=self.referee.answer_within_s,
             beads="judge" if self.board.port == "pins" else self.referee.beads,  # those pins have no magnetometers
         )

@@ -29,7 +29,8 @@ log = logging.getLogger(__name__)
 UNITS = {"s": "seconds", "ms": "milliseconds", "min": "minutes", "days": "days", "mb": "MB", "db": "dB", "ma": "mA"}
 """The unit that the end of a key's name tells."""
 TITLES = {
-    "table": "Table", "game": "Game", "teams": "Teams", "mat": "Mat", "board": "Mat board",
+    "table": "Table", "game": "Game", "game.options": "Options of the game",
+    "teams": "Teams", "mat": "Mat", "board": "Mat board",
     "board_b": "Second mat board", "strips": "Light strips", "buttons": "Buttons",
     "buttons.pins": "Pins of the buttons", "web": "Pages", "marks": "Marks of the host", "voice": "Sound",
     "strikes": "Strikes", "recording": "Recordings", "backup": "Backup", "referee": "Referee",

@@ -136,7 +136,7 @@ def test_comments_and_order_stay(path):
     assert (
         path.read_text("utf-8")
         == TEXT.replace('"en" ', '"dak" ')
-        .replace("[web]\n", '[web]\nevent = "The \\"Gathering\\""\n')
+        .replace("English\n", 'English\nevent = "The \\"Gathering\\""\n')
         .replace("ready = 5", "ready = 13")
         + '\n[teams]\na = "Big Coulee"\n'
     )

@@ -136,8 +136,7 @@ def test_a_whole_file(write):
     assert settings.game.options == {"points": "3", "wheya_16_4": "sahdogan", "hit_seconds": "12.5"}
     assert settings.buttons.pins.ready == 22
     assert settings.buttons.pins.toss_a == pinmap().pi.buttons["toss_a"]
-    assert settings.referee.fouls.pad_twice == "off"
-    assert settings.referee.fouls.no_bead == "automatic"
+    assert settings.referee.fouls == {"pad_twice": "off"}
     assert settings.web.enabled is False
 
 
@@ -151,7 +150,7 @@ def test_settings_do_not_change():
 
 KIND = 'must be "pi" or "board" or "memory" or "none"'
 PATH = 'must be "auto", "none", "pins" or a path like "/dev/ttyACM0"'
-MODE = 'must be "automatic" or "ask" or "off"'
+MODE = "must be automatic or ask or off"
 VALUE = "must be text, a number, or true or false"
 
 
@@ -350,7 +349,7 @@ def test_chosen_settings_reach_detector_and_referee(write):
 
 
 def test_every_sensed_foul_can_be_set():
-    assert set(Settings().referee.fouls.model_dump()) == set(FOUL_TREATMENTS)
+    assert set(Settings().referee_settings({}).fouls) == set(FOUL_TREATMENTS)
 
 
 @pytest.mark.parametrize("value", ["[1, 2]", "['A', 'B']"])
@@ -375,7 +374,7 @@ def test_the_example_has_every_key_with_a_comment():
         for key, field, section in list_fields(model):
             if section:
                 yield from keys(section, (*path, key))
-            elif field.annotation != dict[str, str]:
+            elif not isinstance(field.default_factory and field.default_factory(), dict):
                 yield (*path, key), field
 
     data = tomllib.loads(text)

@@ -48,7 +48,7 @@ def test_saving(house):
     with house.signed_in() as web:
         answer = save(web, house, {"web.event": "Gathering", "web.language": "dak"}).json()
         assert answer == {"ok": True, "version": version(house), "waits": True}
-        assert house.file.read_text("utf-8") == '# by hand\n[web]\nevent = "Gathering"\nlanguage = "dak" # English\n'
+        assert house.file.read_text("utf-8") == '# by hand\n[web]\nlanguage = "dak" # English\nevent = "Gathering"\n'
         assert "Gathering" in web.get("/judge/settings").text
 
 
