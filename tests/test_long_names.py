@@ -18,8 +18,8 @@ from pi_controller.journal.journal import Journal
 from pi_controller.record.convert import read_journal_record
 from pi_controller.record.file import read, write
 from pi_controller.record.model import Record, RecordError
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.judge import JudgeAction, JudgeTeams
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.rules.base import InvalidActionError
 from pi_controller.table.table import Table

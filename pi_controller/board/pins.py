@@ -254,11 +254,7 @@ class PinsSource:
 
 def pins_source(clock: Callable[[], float]) -> PinsSource:
     """Return a closed source for this Pi's own pins; `clock` is the clock of the times passed to `step`."""
-    from pi_controller.board.chips import (  # noqa: PLC0415
-        ReaderProcess,
-        TouchChip,
-        TouchThread,
-        open_i2c,
-    )
+    from pi_controller.board.chips import ReaderProcess  # noqa: PLC0415
+    from pi_controller.board.mpr121 import TouchChip, TouchThread, open_i2c  # noqa: PLC0415
 
     return PinsSource(lambda: ReaderProcess(clock), lambda: TouchThread(TouchChip(open_i2c), clock))

@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Protocol
 
-from pi_controller.board import gpio, wire
+from pi_controller.board import gpio
 from pi_controller.board.interfaces import FrameError, Rgb, StripError
-from pi_controller.board.session import BoardCommand, Session
 from pi_controller.errors import describe_error
 from pi_controller.extras import install_hint
 
@@ -207,112 +206,3 @@ def open_neopixel(pin: int, count: int) -> Pixels:
 
 def _closed() -> StripError:
     return StripError("the light strip is closed", "open it again")
-
-
-# Drives the light strip on the mat board over the link, sending only changed pixels.
-#
-# Only the newest frame is sent; a frame that is replaced before it could be sent is skipped. On each new link the
-# whole frame is sent, because the board may have restarted.
-
-
-_MAX_RUN_PIXELS = 127
-"""Largest number of pixels in a run."""
-_WORTH = 3
-"""From this number of pixels of one colour on, a separate run is shorter."""
-
-
-class BoardStrip:
-    """A strip of `count` pixels on the board at the other end of `session`.
-
-    `brightness` is 0 to 1, `cap_ma` the current limit of all pixels together. A frame shown without a board is sent
-    when one connects. `show` raises `StripError` if the connected board has no strip.
-    """
-
-    def __init__(self, count: int, session: Session, brightness: float = 1.0, cap_ma: float = CAP_MA) -> None:
-        self.count = count
-        self._brightness = brightness
-        self._cap_ma = cap_ma
-        self.wanted: list[Rgb] = [(0, 0, 0)] * count
-        self._shown: list[Rgb] | None = None
-        self._link: int = 0
-        self._refused = False
-        self._open = True
-        self._session = session
-        session.commands.sources.append(self._next)
-
-    def __repr__(self) -> str:
-        return f"<BoardStrip {self.count} pixels{'' if self._open else ', closed'}>"
-
-    def show(self, frame: Sequence[Rgb]) -> None:
-        """Queue `frame`, dimmed and current-limited, for the session's next tick."""
-        if not self._open:
-            raise StripError("the light strip is closed", "open it again")
-        self.wanted = prepare_frame(frame, self.count, self._brightness, self._cap_ma)
-        session = self._session
-        if not session.up:
-            return
-        if not session.has_feature(wire.HAS_STRIP):
-            raise StripError("the board's firmware drives no light strip", "flash the board: firmware/README.md")
-        if self._refused:
-            raise StripError(
-                f"the board has no strip of {self.count} pixels", "flash the board's firmware: firmware/README.md"
-            )
-
-    def close(self) -> None:
-        """Turn all pixels off. The board also does so itself when the host falls silent. Closing twice is fine."""
-        self._open = False
-        self.wanted = [(0, 0, 0)] * self.count
-
-    def _next(self) -> BoardCommand | None:
-        session = self._session
-        if not session.has_feature(wire.HAS_STRIP):
-            return None
-        if session.commands.links != self._link:
-            self._link, self._shown, self._refused = session.commands.links, None, False
-        if self.wanted == self._shown or self._refused:
-            return None
-        frame = self.wanted
-        runs = encode_changes(self._shown, frame)
-
-        def done(result: int | None) -> None:
-            if result == wire.OBEYED:
-                self._shown = frame
-            elif result is not None:
-                self._refused = True
-
-        def body(number: int) -> bytearray:
-            return wire.lights_body(number, runs)
-
-        return BoardCommand(body, done)
-
-
-def encode_changes(old: Sequence[Rgb] | None, new: Sequence[Rgb]) -> bytes:
-    """Return the runs of a LIGHTS command that change `old` into `new`; all of `new` if `old` is None."""
-    out = bytearray()
-    head = -1  # index in `out` of the current run of differing colours
-    at = 0
-    while at < len(new):
-        if old is not None and old[at] == new[at]:
-            head = -1
-            at += 1
-            continue
-        end = at + 1
-        while (
-            end < len(new)
-            and end - at < _MAX_RUN_PIXELS
-            and new[end] == new[at]
-            and (old is None or old[end] != new[end])
-        ):
-            end += 1
-        if end - at >= _WORTH:
-            out += bytes((at, end - at | wire.SAME, *new[at]))
-            head = -1
-            at = end
-            continue
-        if head < 0 or out[head + 1] == _MAX_RUN_PIXELS:
-            head = len(out)
-            out += bytes((at, 0))
-        out[head + 1] += 1
-        out += bytes(new[at])
-        at += 1
-    return bytes(out)

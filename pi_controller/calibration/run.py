@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pi_controller import __version__
-from pi_controller.board.connection import Source
+from pi_controller.board.message_source import Source
 from pi_controller.board.messages import Message
 from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.steps import StepView, WalkView

@@ -12,6 +12,7 @@ import numpy as np
 from pi_controller.board.messages import LinkDown, LinkUp, Message
 from pi_controller.calibration.bead_step import BeadStep
 from pi_controller.calibration.detectors import Detectors
+from pi_controller.calibration.empty_step import EmptyStep
 from pi_controller.calibration.profile import (
     MagnetProfile,
     Profile,
@@ -19,7 +20,9 @@ from pi_controller.calibration.profile import (
     TouchProfile,
     list_wrong_modules,
 )
-from pi_controller.calibration.steps import EmptyStep, SlideStep, Step, StepView, TapStep, WalkView
+from pi_controller.calibration.slide_step import SlideStep
+from pi_controller.calibration.steps import Step, StepView, WalkView
+from pi_controller.calibration.tap_step import TapStep
 from pi_controller.errors import MatError
 from pi_controller.journal.journal import Journal
 from pi_controller.pads import PADS

@@ -135,7 +135,8 @@ def ports(argv: Sequence[str]) -> int:
     args = ports_parser().parse_args(argv)
     import msgspec
 
-    from pi_controller.board.serial_port import BY_ID, list_serial_ports
+    from pi_controller.board.port_list import list_serial_ports
+    from pi_controller.board.serial_port import BY_ID
     from pi_controller.system import find_board
     from pi_controller.system.boot_drive import find_boot_drive
 

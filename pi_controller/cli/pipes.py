@@ -115,7 +115,7 @@ def referee(argv: Sequence[str]) -> int:
         )
     import secrets
 
-    from pi_controller.referee.base import referee_for
+    from pi_controller.referee.selection import referee_for
     from pi_controller.referee.stream import run
 
     game = registry.game(args.game, from_text(args.set))

@@ -470,7 +470,7 @@ def hit(number: int, one: Hit, language: str = "en") -> str:
 
 def sheet_wording(sheet: Sheet) -> Wording:
     """Return the display names of the game and of its actions for a score sheet to sign: `missed, pad 2`."""
-    from pi_controller.journal.export import Wording  # noqa: PLC0415 - only an export needs it
+    from pi_controller.journal.export import Wording  # noqa: PLC0415
     from pi_controller.record.notation import format_action  # noqa: PLC0415
 
     def describe_line(line: Line) -> str:

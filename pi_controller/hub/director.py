@@ -30,7 +30,8 @@ from pi_controller.table.view import View, is_pause
 from pi_controller.text import strip_controls
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.competition import Finish
-from pi_controller.tournament.director import History, Tournament
+from pi_controller.tournament.decision_history import History
+from pi_controller.tournament.director import Tournament
 
 log = logging.getLogger(__name__)
 RETRY_REFUSED_S = 20.0

@@ -36,6 +36,7 @@ from pi_controller.hub.settings import store_from_settings
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.tournament import decisions as d
+from pi_controller.tournament import team_list
 from pi_controller.tournament.competition import LaterMatchesStartedError
 from pi_controller.web import requests
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Sessions, Users
@@ -340,7 +341,7 @@ class HubPages:
     async def _command(self, request: Request) -> Response:
         """Make the decision in the body `{"key", "fact"}`."""
         session = await self._signing.require_session(request)
-        body = await requests.read_json_body(request, d.MAX_LIST_BYTES)  # a seeding names all teams
+        body = await requests.read_json_body(request, team_list.MAX_LIST_BYTES)  # a seeding names all teams
         requests.reject_unknown_keys(body, "key", "fact")
         given = cast("dict[str, Any]", body["fact"]) if isinstance(body.get("fact"), dict) else {}
         fact = self._fact(given)
@@ -386,9 +387,9 @@ class HubPages:
         data = bytearray()
         async for part in request.stream():
             data += part
-            if len(data) > d.MAX_LIST_BYTES:
+            if len(data) > team_list.MAX_LIST_BYTES:
                 raise requests.RequestError("large", "the request is too large", "send at most 1 MiB")
-        teams = d.read_teams(bytes(data))
+        teams = team_list.read_teams(bytes(data))
         if self._director.now.registration.roster.leader:
             teams = tuple(msgspec.structs.replace(team, leader=next(iter(team.players), "")) for team in teams)
         done = await asyncio.to_thread(self._director.decide, self._clock(), session.person.name, d.Entered(teams))

@@ -26,8 +26,8 @@ from typing import Any
 import msgspec
 
 from pi_controller import __version__
-from pi_controller.board.connection import Source
 from pi_controller.board.interfaces import Buttons
+from pi_controller.board.message_source import Source
 from pi_controller.board.messages import Message, Piezo
 from pi_controller.config import Settings
 from pi_controller.errors import describe_error

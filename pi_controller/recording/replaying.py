@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from pi_controller.board.connection import NoSource
+from pi_controller.board.message_source import NoSource
 from pi_controller.board.messages import Gap, Message, Piezo
 from pi_controller.calibration.profile import Profile
 from pi_controller.errors import MatError
@@ -33,7 +33,6 @@ from pi_controller.recording.format import (
     StepBegan,
     StepEnded,
 )
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import (
     ActionPlayed,
     Answer,
@@ -46,6 +45,7 @@ from pi_controller.referee.facts import (
     Undone,
 )
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCommand, JudgeHideAgain, JudgeUndo
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.runtime.daemon import Mat, Mats, mat_sensors_for
 from pi_controller.sensing.events import Button, MatEvent, Strike

@@ -34,10 +34,11 @@ from typing import TYPE_CHECKING
 from pi_controller.lazy import lazy_getattr
 
 if TYPE_CHECKING:
-    from pi_controller.referee.base import Referee, referee_for
+    from pi_controller.referee.base import Referee
     from pi_controller.referee.facts import Fact
     from pi_controller.referee.history import History
     from pi_controller.referee.judge import JudgeAction, JudgeCommand, JudgeReplace, JudgeUndo
+    from pi_controller.referee.selection import referee_for
     from pi_controller.referee.settings import RefereeSettings
     from pi_controller.referee.story import Story
 else:

@@ -1,7 +1,7 @@
 """Fact types, the events of the journal, as strict typed JSON: one a line, `{"t": s, "kind": name, ...}`.
 
 Facts are public: none contains the bead's place before the hide is over. State, undo and resume are folds over them
-(`story.apply`).
+(`reducer.apply`).
 """
 
 from typing import Any, Literal, Union

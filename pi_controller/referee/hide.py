@@ -7,9 +7,9 @@ from msgspec import UNSET
 
 from pi_controller.referee import facts
 from pi_controller.referee.rounds import PassFoul, find_pass_fouls, missing_pads
-from pi_controller.referee.sealed import HandUnder, has_pair
 from pi_controller.referee.story import Story
 from pi_controller.referee.transaction import Transaction
+from pi_controller.referee.unpublished import HandUnder, has_pair
 from pi_controller.sensing.events import BeadsAtRest, Button, HandIn, HandOut
 
 

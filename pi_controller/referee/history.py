@@ -21,8 +21,9 @@ from pi_controller.referee.facts import (
     Undone,
 )
 from pi_controller.referee.judge import JudgeAction, JudgeCommand, JudgeReplace, JudgeUndo
+from pi_controller.referee.reducer import apply_batch, blank
 from pi_controller.referee.settings import BEAD_FOULS, PASS_FOULS
-from pi_controller.referee.story import Story, apply_batch, blank
+from pi_controller.referee.story import Story
 from pi_controller.rules.base import Game, IllegalActionError, InvalidActionError
 from pi_controller.sensing.events import MatEvent
 

@@ -6,10 +6,10 @@ the pad of the first hit, an early strike, a moved bead.
 
 from pi_controller.referee import facts
 from pi_controller.referee.hide import bead_foul
-from pi_controller.referee.sealed import PrivateState
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.referee.story import Story
 from pi_controller.referee.transaction import Transaction
+from pi_controller.referee.unpublished import PrivateState
 from pi_controller.sensing.events import BeadsAtRest, Strike
 
 LIGHT_STRIKE_DB = 6.0

@@ -9,11 +9,12 @@ from typing import Any, TextIO, cast
 
 import msgspec
 
-from pi_controller.referee import judge
+from pi_controller.referee import json_lines
 from pi_controller.referee.base import Referee
 from pi_controller.referee.facts import ActionPlayed, Fact, StateSet, Undone
 from pi_controller.referee.history import Draft, History
-from pi_controller.referee.story import LinkState, Story, blank
+from pi_controller.referee.reducer import blank
+from pi_controller.referee.story import LinkState, Story
 from pi_controller.rules.base import Game, IllegalActionError, InvalidActionError
 
 MOMENT_S = 0.5
@@ -42,7 +43,7 @@ class Pipe:
         if not line.strip():
             return True
         try:
-            parsed = judge.parse_line(line)
+            parsed = json_lines.parse_line(line)
             self._pass(parsed.t)
             self._t = parsed.t
             draft = self.history.resolve_event(parsed, self._referee.decide)

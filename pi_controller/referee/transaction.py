@@ -6,9 +6,11 @@ from typing import Any
 from pi_controller.referee import facts
 from pi_controller.referee.commitment import NONCE_BYTES, CommitmentContext
 from pi_controller.referee.history import Draft
-from pi_controller.referee.sealed import PrivateState, SealedBead
+from pi_controller.referee.reducer import apply_batch
+from pi_controller.referee.sealed import SealedBead
 from pi_controller.referee.settings import HITTERS_FOULS, RefereeSettings, foul_action
-from pi_controller.referee.story import Story, apply_batch
+from pi_controller.referee.story import Story
+from pi_controller.referee.unpublished import PrivateState
 from pi_controller.rules.base import Action, Game, opposing_team
 
 

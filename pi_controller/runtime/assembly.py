@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from pi_controller.board.connection import BoardConnection, NoSource, Source
+from pi_controller.board.board_strip import BoardStrip
+from pi_controller.board.connection import BoardConnection
 from pi_controller.board.interfaces import Buttons, Strip
+from pi_controller.board.message_source import NoSource, Source
 from pi_controller.board.pins import pins_source
 from pi_controller.board.serial_port import SerialPort, find_port
-from pi_controller.board.strips import BoardStrip, MemoryStrip, NeoPixelStrip
+from pi_controller.board.strips import MemoryStrip, NeoPixelStrip
 from pi_controller.calibration.profile import Profile
 from pi_controller.calibration.profile import load_profile as read_profile
 from pi_controller.config import Settings
@@ -36,7 +38,8 @@ from pi_controller.journal.journal import Journal
 from pi_controller.journal.recover import ReplacedJournal, replace_damaged
 from pi_controller.output import open_console
 from pi_controller.pinmap import pinmap
-from pi_controller.referee.base import Referee, referee_for
+from pi_controller.referee.base import Referee
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules.base import Game
 from pi_controller.rules.registry import game
 from pi_controller.runtime.daemon import Daemon, Mat, mat_sensors_for

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from pi_controller.board.connection import Source
 from pi_controller.board.interfaces import Buttons, Rgb, Strip, StripError
+from pi_controller.board.message_source import Source
 from pi_controller.board.messages import BoardEvent, Message, Piezo, Touch
 from pi_controller.board.strips import scale_brightness
 from pi_controller.calibration.profile import Profile
@@ -26,8 +26,9 @@ from pi_controller.rules.registry import game_class
 from pi_controller.sensing.bead_fit import HIGHEST_MM
 from pi_controller.sensing.bead_solver import UNMARKED_AM2
 from pi_controller.sensing.beads import BeadTracker
-from pi_controller.sensing.events import BeadsAtRest, Button, Link, MatEvent, SensorFaultsChange, mirror_event
+from pi_controller.sensing.events import BeadsAtRest, Button, Link, MatEvent, SensorFaultsChange
 from pi_controller.sensing.hands import HandDetector, HandSettings
+from pi_controller.sensing.mirror import mirror_event
 from pi_controller.sensing.sensors import MatSensors
 from pi_controller.sensing.strikes import StrikeSettings
 

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.board.connection import NoSource
+from pi_controller.board.message_source import NoSource
 from pi_controller.config import Settings
 from pi_controller.display.terminal import render_text, score_sheet
 from pi_controller.output import line_width

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pi_controller.errors import MatError
 from pi_controller.pinmap import Pads, PinMap, pinmap
-from pi_controller.sensing import bead_solver
+from pi_controller.sensing import bead_solver, grid_search
 from pi_controller.sensing.events import Bead
 
 Array = NDArray[np.float64]
@@ -51,7 +51,7 @@ MAX_WORK = 400
 class Search:
     """Searches one reading. `gained` is the gain of one more magnet; `gave_up` is true at the work limit."""
 
-    def __init__(self, refiner: bead_solver.Refiner, grid: bead_solver.Grid, most: int) -> None:
+    def __init__(self, refiner: bead_solver.Refiner, grid: grid_search.Grid, most: int) -> None:
         self._refiner = refiner
         self._grid = grid
         self._most = most
@@ -402,14 +402,14 @@ class BeadFitter:
         self._step_mm = step_mm
 
     @cached_property
-    def _grid(self) -> bead_solver.Grid:  # built on first use: a mat without magnetometers needs none
-        return bead_solver.Grid(self.sensors_mm, self._pads, step_mm=self._step_mm, height_mm=self._lies[0] - 1.0)
+    def _grid(self) -> grid_search.Grid:  # built on first use: a mat without magnetometers needs none
+        return grid_search.Grid(self.sensors_mm, self._pads, step_mm=self._step_mm, height_mm=self._lies[0] - 1.0)
 
     @cached_property
-    def _reach(self) -> bead_solver.Detectability:
+    def _reach(self) -> grid_search.Detectability:
         far = self._highest if self._lifted else bead_solver.BEAD_HEIGHT_MM[0] - 1.0
         inset = FIST_MM if self._lifted else BEAD_RADIUS_MM
-        return bead_solver.Detectability(self.sensors_mm, self._pads, height_mm=far, inset_mm=inset)
+        return grid_search.Detectability(self.sensors_mm, self._pads, height_mm=far, inset_mm=inset)
 
     def fit(
         self,

@@ -17,7 +17,7 @@ from pi_controller.pinmap import pinmap
 from pi_controller.sensing.bead_fit import HIGHEST_MM, BeadFit, BeadFitter, FittedBead, shipped_fitter
 from pi_controller.sensing.bead_solver import MARKED_AM2, Steel
 from pi_controller.sensing.events import Bead, BeadsAtRest
-from pi_controller.sensing.faults import TOWARDS_RAIL, MagnetometerFault, MagnetometerMonitor
+from pi_controller.sensing.magnetometer_faults import TOWARDS_RAIL, MagnetometerFault, MagnetometerMonitor
 
 Array = NDArray[np.float64]
 

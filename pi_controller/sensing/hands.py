@@ -23,7 +23,7 @@ from pi_controller.board.messages import Touch
 from pi_controller.errors import MatError
 from pi_controller.pads import PADS
 from pi_controller.sensing.events import HandIn, HandOut, HandSide, Side
-from pi_controller.sensing.faults import StripFault, StripMonitor
+from pi_controller.sensing.strip_faults import StripFault, StripMonitor
 
 Array = NDArray[np.float64]
 Row = list[float]

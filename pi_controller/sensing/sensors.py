@@ -6,7 +6,8 @@ from pi_controller.pinmap import pinmap
 from pi_controller.sensing.beads import BeadTracker
 from pi_controller.sensing.events import HandIn, Link, MatEvent, SamplesMissing, SensorFault, SensorFaultsChange, Strike
 from pi_controller.sensing.hands import HandDetector
-from pi_controller.sensing.strikes import StrikeDetector, StrikeLabeller, StrikeSettings
+from pi_controller.sensing.strikes import StrikeDetector, StrikeSettings
+from pi_controller.sensing.stroke_hands import StrikeLabeller
 
 POLL_S = 0.25
 """Interval between checks for faults."""

@@ -17,7 +17,8 @@ from pi_controller.pads import EVERY_PAD
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCommand, JudgeReplace, JudgeUndo
 from pi_controller.rules import registry
 from pi_controller.rules.base import Game
-from pi_controller.sensing.events import Side, mirror_pad, mirror_side
+from pi_controller.sensing.events import Side
+from pi_controller.sensing.mirror import mirror_pad, mirror_side
 from pi_controller.simulation.conditions import Stream, rng
 from pi_controller.simulation.habits import (
     LATE_S,

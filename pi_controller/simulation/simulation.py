@@ -17,9 +17,9 @@ from pi_controller.display.game_display import describe_throw_value, get_show, h
 from pi_controller.errors import UsageError
 from pi_controller.journal.journal import Journal
 from pi_controller.pinmap import pinmap
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import Seats
 from pi_controller.referee.judge import JudgeCommand
+from pi_controller.referee.selection import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules import registry
 from pi_controller.rules.base import Game

@@ -17,7 +17,8 @@ import msgspec
 from msgspec.structs import replace
 from pydantic import BaseModel
 
-from pi_controller.board.connection import BoardConnection, Source
+from pi_controller.board.connection import BoardConnection
+from pi_controller.board.message_source import Source
 from pi_controller.board.pins import STARTS_S, PinsSource
 from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.walk import may_hide_bead

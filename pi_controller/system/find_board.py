@@ -17,9 +17,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pi_controller.board import frames, serial_port, wire
+from pi_controller.board import frames, port_list, wire
 from pi_controller.board.messages import REASONS
-from pi_controller.board.serial_port import BY_ID, PortInfo, PortList, SerialPort, find_port
+from pi_controller.board.port_list import PortInfo, PortList
+from pi_controller.board.serial_port import BY_ID, SerialPort, find_port
 from pi_controller.board.session import HELLO_S
 from pi_controller.errors import PortError
 from pi_controller.pinmap import shipped_file
@@ -92,7 +93,7 @@ def open_port(device: str) -> SerialPort:
     try:
         return SerialPort(device)
     except PortError as error:
-        held = ", ".join(serial_port.holders(device))
+        held = ", ".join(port_list.holders(device))
         if held and "another program" in error.message:
             raise PortError(f"{error.message}: {held}", "stop it, and try again") from error
         raise

@@ -16,10 +16,10 @@ import msgspec
 
 from pi_controller.board.messages import Message
 from pi_controller.errors import JournalError, MatError
-from pi_controller.journal.export import ScoreHistory, build_score_history
 from pi_controller.journal.file import decode
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.rotation import opening_facts
+from pi_controller.journal.score_history import ScoreHistory, build_score_history
 from pi_controller.referee import facts as fact_kinds
 from pi_controller.referee import judge as calls
 from pi_controller.referee.commitment import CommitmentContext

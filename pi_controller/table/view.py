@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from pi_controller.errors import MatError
-from pi_controller.journal.export import ScoreHistory
+from pi_controller.journal.score_history import ScoreHistory
 from pi_controller.referee.facts import Question
 from pi_controller.referee.settings import foul_action
 from pi_controller.referee.story import Hit, KeptStroke, Notice, Opening, Phase, Story, Turn

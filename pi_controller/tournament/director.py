@@ -9,14 +9,13 @@ A table's result is first *reported*. It counts when somebody confirms it, or at
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, cast
 
 import msgspec
 
-from pi_controller.errors import MatError
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError, Json, Roster
 from pi_controller.text import did_you_mean, format_value, join_words, normalize_name, strip_controls
@@ -639,87 +638,3 @@ def _drop_closed_matches(found: Tournament) -> Tournament:
 
 def _without(found: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return MappingProxyType({one: value for one, value in found.items() if one != key})
-
-
-# Decisions of a tournament in order, with undo.
-#
-# No decision is ever deleted: an undo names the decisions that no longer count, and the state is computed again
-# without them.
-
-
-class History:
-    """All decisions of a tournament, in order. `now` is the state after them. Raises as `Tournament.after`."""
-
-    def __init__(self, decisions: Iterable[d.Decision] = ()) -> None:
-        self.decisions: list[d.Decision] = []
-        self._after: list[Tournament] = []
-        self._gone = frozenset[int]()
-        for decision in decisions:
-            self.add(decision)
-
-    @property
-    def now(self) -> Tournament:
-        """The current state of the tournament."""
-        return self._after[-1] if self._after else Tournament()
-
-    @property
-    def effective_decisions(self) -> list[d.Decision]:
-        """The decisions that count, without undos."""
-        return [one for one in self.decisions if one.seq not in self._gone and not isinstance(one.fact, d.Undone)]
-
-    def make_decision(self, t: float, actor: str, fact: d.Fact) -> d.Decision:
-        """Return `fact` as the next decision, ready for `add`. Raises if it is refused."""
-        decision = d.Decision(len(self.decisions) + 1, t, actor, fact)
-        self._try_decision(decision)
-        return decision
-
-    def add(self, decision: d.Decision) -> Tournament:
-        """Apply `decision`, from `make_decision` or read from storage; return the new state."""
-        now, gone = self._try_decision(decision)
-        self.decisions.append(decision)
-        self._after.append(now)
-        self._gone = gone
-        return now
-
-    def undo(self, reason: str = "") -> d.Undone:
-        """Return the undo of the last decision of a person. Raises `IllegalActionError` if it cannot be undone."""
-        target = self.undo_target
-        if target is None:
-            raise IllegalActionError("there is nothing to undo")
-        if isinstance(target.fact, d.Moved):
-            raise IllegalActionError(f"{target.fact.match} goes on at its new table", "move it back instead")
-        now, lapsed = Tournament(), list[int]()
-        for decision in self.effective_decisions:
-            try:
-                now = now if decision is target else now.after(decision)
-            except MatError:
-                if isinstance(decision.fact, d.PLAY_FACTS):
-                    raise IllegalActionError(
-                        "people have played on since",
-                        "correct the result instead, and choose the effect on later matches",
-                    ) from None
-                lapsed.append(decision.seq)
-        return d.Undone((target.seq, *lapsed), reason)
-
-    @property
-    def undo_target(self) -> d.Decision | None:
-        """The last decision of a person that counts."""
-        return next((one for one in reversed(self.effective_decisions) if one.actor != d.HUB), None)
-
-    def tournament_before(self, seq: int) -> Tournament:
-        """Return the state when decision `seq` was made."""
-        return self._after[seq - 2] if seq > 1 else Tournament()
-
-    def _try_decision(self, decision: d.Decision) -> tuple[Tournament, frozenset[int]]:
-        if decision.seq != len(self.decisions) + 1:
-            raise InvalidActionError(f"decision {len(self.decisions) + 1} is missing")
-        if not isinstance(decision.fact, d.Undone):
-            return self.now.after(decision), self._gone
-        taken_back = set(decision.fact.taken_back)
-        if not taken_back or not taken_back <= {one.seq for one in self.effective_decisions}:
-            raise IllegalActionError("the decision no longer counts")
-        now = Tournament()
-        for one in self.effective_decisions:
-            if one.seq not in taken_back:
-                now = now.after(one)
-        return now, self._gone | taken_back

@@ -15,7 +15,7 @@ import msgspec
 
 from pi_controller.display import drawing, game_display, phrases
 from pi_controller.display.i18n import catalogue
-from pi_controller.journal.export import ScoreHistory
+from pi_controller.journal.score_history import ScoreHistory
 from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
 from pi_controller.referee import commitment

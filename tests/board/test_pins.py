@@ -9,7 +9,8 @@ from pins_world import PinsWorld
 
 from pi_controller.board.buttons import MockButtons
 from pi_controller.board.chips import SCAN
-from pi_controller.board.connection import BoardConnection, NoSource
+from pi_controller.board.connection import BoardConnection
+from pi_controller.board.message_source import NoSource
 from pi_controller.board.messages import Gap, LinkDown, LinkUp, Piezo, Touch
 from pi_controller.board.pins import (
     LATE_S,

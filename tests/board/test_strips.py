@@ -11,16 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recording_strip import RecordingStrip
 
+from pi_controller.board.board_strip import BoardStrip
 from pi_controller.board.interfaces import FrameError, StripError
-from pi_controller.board.strips import (
-    SPI_PIN,
-    BoardStrip,
-    MemoryStrip,
-    NeoPixelStrip,
-    current_ma,
-    limit_current,
-    needs_root,
-)
+from pi_controller.board.strips import SPI_PIN, MemoryStrip, NeoPixelStrip, current_ma, limit_current, needs_root
 from pi_controller.extras import install_hint
 
 DARK = (0, 0, 0)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from mock_chips import Mpr121
 
-from pi_controller.board.chips import NO_COUNTS, RETRY_S, SET_UP, TouchChip, open_i2c
+from pi_controller.board.mpr121 import NO_COUNTS, RETRY_S, SET_UP, TouchChip, open_i2c
 from pi_controller.errors import PortError
 from pi_controller.pinmap import pinmap
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pi_controller.display import phrases
-from pi_controller.journal.export import MAX_DRAWN_SCORES, build_score_history
+from pi_controller.journal.score_history import MAX_DRAWN_SCORES, build_score_history
 from pi_controller.referee.facts import ActionPlayed, BeadShown, GameOpened, Undone
 from pi_controller.referee.history import History
 from pi_controller.rules import registry

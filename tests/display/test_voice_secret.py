@@ -8,8 +8,8 @@ from pi_controller.display import voice as voice_module
 from pi_controller.display.game_display import words_of
 from pi_controller.display.voice import Announcement
 from pi_controller.journal.journal import MemoryJournal
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.judge import JudgeAnswer
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 from pi_controller.table.table import Table

@@ -1,8 +1,9 @@
 """A table's lights on the mat board: the simulated board's strip shows the frame, through bytes."""
 
-from pi_controller.board.connection import BoardConnection, NoSource
+from pi_controller.board.board_strip import BoardStrip
+from pi_controller.board.connection import BoardConnection
+from pi_controller.board.message_source import NoSource
 from pi_controller.board.serial_port import SerialPort
-from pi_controller.board.strips import BoardStrip
 from pi_controller.config import Settings
 from pi_controller.pinmap import pinmap
 from pi_controller.runtime.assembly import make_strip

@@ -17,8 +17,8 @@ from pi_controller.errors import UsageError
 from pi_controller.games.bageswin.rules import BANK, PIECES, Bageswin, State
 from pi_controller.rules import sheet
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.rules.sheet_reader import apply_changes
 from pi_controller.rules.sticks import Sticks
-from pi_controller.rules.validation import apply_changes
 
 TAP = {"do": "double_tap"}
 RED = {

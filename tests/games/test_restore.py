@@ -10,7 +10,7 @@ from random_play import steps
 
 from pi_controller.rules import registry
 from pi_controller.rules.base import InvalidActionError
-from pi_controller.rules.validation import apply_changes
+from pi_controller.rules.sheet_reader import apply_changes
 
 OPTIONS = [
     ("dakota", {}),

@@ -20,7 +20,7 @@ from pi_controller.journal.journal import Journal
 from pi_controller.pinmap import pinmap
 from pi_controller.record.convert import read_journal_record
 from pi_controller.record.file import read, write
-from pi_controller.referee.base import referee_for
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.runtime.console import execute_line, help_now
 from pi_controller.runtime.daemon import mat_sensors_for

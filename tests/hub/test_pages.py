@@ -26,7 +26,7 @@ from pi_controller.hub.store import StoreError, TournamentLog
 from pi_controller.rules.base import InvalidActionError
 from pi_controller.table.view import QuestionView
 from pi_controller.tournament import decisions as d
-from pi_controller.tournament.decisions import read_teams
+from pi_controller.tournament.team_list import read_teams
 from pi_controller.tournament.timetable import Durations, ExpectedStart, Timetable
 
 

@@ -5,7 +5,7 @@ import json
 from small_firmware import small
 
 from pi_controller import cli
-from pi_controller.board.serial_port import list_serial_ports
+from pi_controller.board.port_list import list_serial_ports
 from pi_controller.system import find_board
 
 
@@ -14,7 +14,7 @@ def ports(board):
 
 
 def run(board, monkeypatch, capsys, *args):
-    monkeypatch.setattr("pi_controller.board.serial_port.list_serial_ports", lambda by_id: ports(board))
+    monkeypatch.setattr("pi_controller.board.port_list.list_serial_ports", lambda by_id: ports(board))
     status = cli.main(["ports", *args])
     return status, capsys.readouterr().out
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 from mock_chips import Mpr121
 
-from pi_controller.board.chips import KEPT, TouchChip, TouchThread
+from pi_controller.board.mpr121 import KEPT, TouchChip, TouchThread
 
 COUNTS = tuple(range(700, 712))
 

@@ -39,8 +39,8 @@ from pi_controller.referee.judge import (
     JudgeSet,
     JudgeUndo,
 )
+from pi_controller.referee.reducer import apply_batch, blank
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.referee.story import apply_batch, blank
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.rules.registry import game
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike

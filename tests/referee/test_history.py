@@ -19,7 +19,7 @@ from pi_controller.referee.facts import (
     Undone,
 )
 from pi_controller.referee.history import History, effective_records, fold, with_status
-from pi_controller.referee.story import apply_batch, blank
+from pi_controller.referee.reducer import apply_batch, blank
 from pi_controller.rules.base import IllegalActionError
 from pi_controller.rules.registry import game
 from pi_controller.sensing.events import Link

@@ -6,12 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_controller.config import read_settings
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import MAT_FACTS, Undone
 from pi_controller.referee.history import Draft
-from pi_controller.referee.judge import BUTTONS, JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
+from pi_controller.referee.json_lines import BUTTONS
+from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
+from pi_controller.referee.reducer import apply_batch, blank
+from pi_controller.referee.selection import referee_for
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.referee.story import apply_batch, blank
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, SamplesMissing, Strike

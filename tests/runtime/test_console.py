@@ -7,7 +7,6 @@ from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.journal.journal import Journal
 from pi_controller.record.convert import read_journal_record
 from pi_controller.record.file import Playthrough, read, write
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import (
     JudgeAction,
@@ -23,6 +22,7 @@ from pi_controller.referee.judge import (
     JudgeSet,
     JudgeUndo,
 )
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.runtime.console import execute_line, help_all, help_now, parse_line
 from pi_controller.sensing.events import Link, Strike

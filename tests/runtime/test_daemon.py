@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from pi_controller.board.buttons import MockButtons
-from pi_controller.board.connection import BoardConnection, NoSource
+from pi_controller.board.connection import BoardConnection
 from pi_controller.board.interfaces import StripError
+from pi_controller.board.message_source import NoSource
 from pi_controller.board.messages import LinkDown, LinkUp, Piezo, Touch
 from pi_controller.board.strips import MemoryStrip
 from pi_controller.errors import JournalError, PortError

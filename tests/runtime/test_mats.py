@@ -2,7 +2,7 @@
 
 import pytest
 
-from pi_controller.board.connection import NoSource
+from pi_controller.board.message_source import NoSource
 from pi_controller.board.messages import LinkDown, LinkUp
 from pi_controller.config import read_settings
 from pi_controller.errors import SettingsError

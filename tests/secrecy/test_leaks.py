@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from secrecy_channels import CHANNELS, difference
 from secrecy_people import strikes
 
-from pi_controller.board.strips import BoardStrip
+from pi_controller.board.board_strip import BoardStrip
 from pi_controller.display import voice
 from pi_controller.display.lights import StickWalk
 from pi_controller.hub import hub as hub_module

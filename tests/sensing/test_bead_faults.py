@@ -9,7 +9,7 @@ from pi_controller.board.messages import Field
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.bead_solver import response
 from pi_controller.sensing.beads import BeadTracker
-from pi_controller.sensing.faults import MagnetometerMonitor
+from pi_controller.sensing.magnetometer_faults import MagnetometerMonitor
 
 SENSORS = np.array(pinmap().magnetometer_positions())
 ALL = np.ones(24, dtype=np.bool_)

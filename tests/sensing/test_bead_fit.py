@@ -11,7 +11,8 @@ from pi_controller.errors import MatError
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing import bead_solver
 from pi_controller.sensing.bead_fit import BeadFitter, fit, shipped_fitter
-from pi_controller.sensing.bead_solver import MARKED_AM2, UNMARKED_AM2, Grid, Steel
+from pi_controller.sensing.bead_solver import MARKED_AM2, UNMARKED_AM2, Steel
+from pi_controller.sensing.grid_search import Grid
 
 scenes = load_file("tests/sensing/measure_beads.py")
 

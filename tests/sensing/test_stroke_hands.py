@@ -7,7 +7,7 @@ from pi_controller.board.messages import LinkDown, Piezo, Touch
 from pi_controller.sensing.events import HandIn, Link, Strike
 from pi_controller.sensing.hands import HandDetector
 from pi_controller.sensing.sensors import MatSensors
-from pi_controller.sensing.strikes import StrikeLabeller
+from pi_controller.sensing.stroke_hands import StrikeLabeller
 
 SCAN_S = 0.02
 REST = 700

@@ -15,8 +15,8 @@ from pi_controller.sensing.events import (
     SensorFault,
     SensorFaultsChange,
     Strike,
-    mirror_event,
 )
+from pi_controller.sensing.mirror import mirror_event
 
 PADS = st.integers(1, 4)
 SIDES = st.sampled_from(("hider", "hitter", None))

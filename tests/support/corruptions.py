@@ -22,8 +22,8 @@ from pi_controller.journal.file import Row, chain_rows, insert
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.recover import recover
 from pi_controller.journal.verify import verify_journal
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.judge import JudgeAction
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules.registry import game
 from pi_controller.table.table import Table
 

@@ -1,7 +1,7 @@
 """A tournament that is directed by hand."""
 
 from pi_controller.tournament import decisions as d
-from pi_controller.tournament.director import History
+from pi_controller.tournament.decision_history import History
 
 TEAMS = ("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim")
 

@@ -7,7 +7,7 @@ from typing import Any
 from pi_controller.errors import MatError
 from pi_controller.referee.facts import ActionPlayed, Fact, Ready, Reveal
 from pi_controller.referee.history import effective_records
-from pi_controller.referee.story import apply, blank
+from pi_controller.referee.reducer import apply, blank
 from pi_controller.rules.base import Action, Game
 from pi_controller.simulation.simulation import Simulation
 from pi_controller.simulation.truth import TrueHide, Truth, Turns

@@ -9,7 +9,7 @@ from memory_lines import MemoryServer
 from travel import START_S, travelling
 from visit import visitor
 
-from pi_controller.board.connection import NoSource
+from pi_controller.board.message_source import NoSource
 from pi_controller.config import Settings
 from pi_controller.journal.journal import Journal
 from pi_controller.runtime.assembly import mat_sensors, open_table

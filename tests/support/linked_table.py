@@ -5,8 +5,8 @@ import time
 
 from pi_controller.hub.table_link import TableLink
 from pi_controller.journal.journal import Journal
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import MatchGiven
+from pi_controller.referee.selection import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules.registry import game
 from pi_controller.runtime.console import execute_line

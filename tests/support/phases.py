@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from played import play
 
-from pi_controller.journal.export import ScoreHistory
+from pi_controller.journal.score_history import ScoreHistory
 from pi_controller.referee.commitment import CommitmentContext, commitment
 from pi_controller.referee.story import Turn
 from pi_controller.sensing.events import SensorFault

@@ -9,7 +9,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field, fields, replace
 
-from pi_controller.referee.base import referee_for
+from pi_controller.referee.selection import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.referee.stream import Pipe
 from pi_controller.rules import registry

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 from random_play import legal_action
 
-from pi_controller.journal.export import build_score_history
+from pi_controller.journal.score_history import build_score_history
 from pi_controller.referee.facts import ActionPlayed
 from pi_controller.rules import registry
 from pi_controller.table.view import View

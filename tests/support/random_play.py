@@ -13,9 +13,8 @@ from typing import get_args
 import msgspec
 
 from pi_controller.errors import UsageError
-from pi_controller.referee.base import referee_for
+from pi_controller.referee.json_lines import BUTTONS
 from pi_controller.referee.judge import (
-    BUTTONS,
     ClosedBy,
     JudgeAction,
     JudgeAnswer,
@@ -33,6 +32,7 @@ from pi_controller.referee.judge import (
     JudgeTeams,
     JudgeUndo,
 )
+from pi_controller.referee.selection import referee_for
 from pi_controller.referee.settings import FOUL_TREATMENTS, PRESETS, RefereeSettings
 from pi_controller.rules import registry
 from pi_controller.rules.options import Choice, Flag, Names, OptionalNumber, WholeNumber

@@ -6,9 +6,9 @@ from msgspec import UNSET
 
 from pi_controller.journal.journal import Journal
 from pi_controller.record.notation import format_action
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import ActionPlayed, FoulSeen, Notice, PadOpened, Question, QuestionWithdrawn, Reveal
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
+from pi_controller.referee.selection import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules.options import from_text
 from pi_controller.rules.registry import game

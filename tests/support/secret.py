@@ -6,9 +6,9 @@ import msgspec
 
 from pi_controller.errors import MatError
 from pi_controller.journal.journal import MemoryJournal
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import Commit, Reveal
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeSensors, JudgeUndo
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules.registry import game
 from pi_controller.sensing.events import BeadsAtRest
 from pi_controller.table.table import Table

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pi_controller.board.serial_port import list_serial_ports
+from pi_controller.board.port_list import list_serial_ports
 from pi_controller.system import find_board
 
 FEATHER = "usb-MicroPython_Board_in_FS_mode_e6614103e7452a2f-if00"

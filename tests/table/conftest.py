@@ -6,8 +6,8 @@ from functools import partial
 import pytest
 
 from pi_controller.journal.journal import MemoryJournal
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.judge import JudgeAction, JudgeUndo
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules.registry import game
 from pi_controller.table.table import Table
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from pi_controller.errors import MatError
 from pi_controller.games.dakota.referee import DakotaReferee
+from pi_controller.referee import reducer
 from pi_controller.referee import story as story_module
 from pi_controller.referee.commitment import check
 from pi_controller.referee.facts import ActionPlayed, Commit, CommitmentWithdrawn, Reveal, Undone
@@ -169,7 +170,7 @@ def test_journal_prefix_folds_to_the_story_then(memory_journal):
 
 
 def test_each_fact_is_applied_once(memory_journal, monkeypatch):
-    applied, apply = [], story_module.apply
+    applied, apply = [], reducer.apply
     monkeypatch.setattr(story_module, "apply", lambda *args: applied.append(args[2]) or apply(*args))
     journal = memory_journal()
     table = sit(journal)

@@ -21,7 +21,6 @@ from pi_controller.journal.journal import Journal
 from pi_controller.journal.sheet import columns, sheet_of
 from pi_controller.record.convert import read_journal_record
 from pi_controller.record.file import OUTSIDE_TURNS, SET, read, start_playthrough
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import FoulSeen, GameOpened
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import (
@@ -33,6 +32,7 @@ from pi_controller.referee.judge import (
     JudgeSet,
     JudgeUndo,
 )
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.table.table import Command, Table
 from pi_controller.text import strip_controls

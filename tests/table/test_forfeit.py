@@ -12,8 +12,8 @@ from pi_controller.journal.journal import Journal
 from pi_controller.journal.sheet import sheet_of
 from pi_controller.record.convert import from_journal
 from pi_controller.record.file import read, write
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.history import fold
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.runtime.console import execute_line
 from pi_controller.table.table import Table, journalled_game

@@ -5,9 +5,9 @@ import random
 from pi_controller.errors import JournalError
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.verify import verify_journal
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import HandPass
 from pi_controller.referee.history import fold
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules.registry import game
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 from pi_controller.table.table import BUFFERED_FACTS, Table, commitment_context

@@ -7,10 +7,10 @@ import pytest
 
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.verify import verify_journal
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import ActionPlayed
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAction
+from pi_controller.referee.selection import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules.registry import game
 from pi_controller.runtime import run

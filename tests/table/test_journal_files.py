@@ -12,9 +12,9 @@ from pi_controller.errors import DamagedJournalError, JournalError
 from pi_controller.journal.file import RECOVER_HINT
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.verify import verify_journal
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import CommitmentWithdrawn, Ready
 from pi_controller.referee.judge import JudgeAction
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules.registry import game
 from pi_controller.table.table import MAINTAIN_EVERY_S, Table
 

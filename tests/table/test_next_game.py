@@ -13,7 +13,6 @@ from pi_controller.journal.backup import Backup
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.verify import verify_journal
 from pi_controller.recording.hits import HitStore, hits_path, move_hits, stored_hits, strokes
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.judge import (
     JudgeAction,
     JudgeClose,
@@ -23,6 +22,7 @@ from pi_controller.referee.judge import (
     JudgeSensors,
     JudgeUndo,
 )
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError
 from pi_controller.sensing.events import Link, SensorFault, SensorFaultsChange

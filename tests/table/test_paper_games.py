@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pi_controller.errors import JournalError, UsageError
 from pi_controller.journal.journal import Journal
 from pi_controller.record.notation import format_action
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import ActionPlayed, Undone
 from pi_controller.referee.history import fold
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError
 from pi_controller.runtime.console import execute_line, parse_line

@@ -5,9 +5,9 @@ import logging
 import pytest
 
 from pi_controller.display import phrases
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import Question
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer
+from pi_controller.referee.selection import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules.base import IllegalActionError
 from pi_controller.rules.registry import game, names

@@ -12,10 +12,10 @@ from pi_controller.journal.journal import Journal
 from pi_controller.journal.sheet import sheet_of
 from pi_controller.record.convert import read_journal_record
 from pi_controller.record.model import Move, Ruling
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import UNDO_PROOF_FACTS, GameOpened
 from pi_controller.referee.history import History
 from pi_controller.referee.judge import JudgeAction, JudgeClock, JudgeProtest, JudgeReplace, JudgeSensors, JudgeUndo
+from pi_controller.referee.selection import referee_for
 from pi_controller.referee.stream import Pipe
 from pi_controller.rules.registry import game
 from pi_controller.sensing.events import Link

@@ -13,7 +13,6 @@ from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.replay import replay
 from pi_controller.record.model import RecordError
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import Ready
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import (
@@ -27,6 +26,7 @@ from pi_controller.referee.judge import (
     JudgeSet,
     JudgeUndo,
 )
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.rules.registry import game
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike

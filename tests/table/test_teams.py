@@ -10,9 +10,9 @@ from pi_controller.journal.journal import Journal
 from pi_controller.journal.sheet import sheet_of
 from pi_controller.record.convert import from_journal
 from pi_controller.record.file import write
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import TeamsNamed
 from pi_controller.referee.judge import JudgeAction, JudgeNewGame, JudgeTeams, JudgeUndo
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.table.table import Command, StaleError, Table

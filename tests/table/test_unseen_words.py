@@ -10,9 +10,9 @@ from pi_controller.cli.replay import replay
 from pi_controller.display.terminal import render_text
 from pi_controller.journal.journal import Journal
 from pi_controller.record.file import read
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import CommandIssued, ProtestRuled
 from pi_controller.referee.judge import JudgeAction, JudgeProtest, JudgeRuling
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.runtime.console import parse_line
 from pi_controller.table.table import Command, Table

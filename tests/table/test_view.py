@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from pi_controller.journal.journal import Journal
-from pi_controller.referee.base import referee_for
-from pi_controller.referee.judge import parse_line
+from pi_controller.referee.json_lines import parse_line
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules.registry import game
 from pi_controller.table.table import Table
 from pi_controller.table.view import View

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.judge import JudgeAction, JudgeSet
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules.registry import game
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 from pi_controller.table.table import Table

@@ -33,7 +33,7 @@ from pi_controller.hub.store import Database, StoreError, open_store
 from pi_controller.hub.table_link import TableLink
 from pi_controller.journal import file
 from pi_controller.journal.journal import Journal
-from pi_controller.referee.base import referee_for
+from pi_controller.referee.selection import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules.registry import game
 from pi_controller.runtime.console import execute_line

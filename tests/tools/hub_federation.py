@@ -37,8 +37,8 @@ from pi_controller.hub.messages import MAX_RECORDS, Events, Game, Hello, Record
 from pi_controller.hub.store import Database, TournamentLog, open_store
 from pi_controller.journal.file import Row, chain_rows, genesis
 from pi_controller.journal.journal import Journal
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import GameOpened, MatchGiven
+from pi_controller.referee.selection import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules.registry import game
 from pi_controller.runtime.console import execute_line

@@ -32,7 +32,7 @@ from postgres import server_of
 from pi_controller.hub.store import StoreError
 from pi_controller.hub.table_link import TableLink
 from pi_controller.journal.journal import Journal
-from pi_controller.referee.base import referee_for
+from pi_controller.referee.selection import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules.registry import game
 from pi_controller.runtime.console import execute_line

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.tournament import decisions as d
-from pi_controller.tournament.director import History
+from pi_controller.tournament import team_list
+from pi_controller.tournament.decision_history import History
 
 
 def played(rng, hall, tables=("t01", "t02")):
@@ -335,7 +336,7 @@ def test_a_tournament_without_a_title_has_one(title):
 
 def test_team_list_error_names_non_utf_8_line():
     with pytest.raises(InvalidActionError, match="line 3 is not UTF-8"):
-        d.read_teams("team\nBig Coulee\nRivière\n".encode("latin-1"))
+        team_list.read_teams("team\nBig Coulee\nRivière\n".encode("latin-1"))
 
 
 def test_round_waits_for_previous_and_match_may_tie():

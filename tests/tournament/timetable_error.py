@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from statistics import median, quantiles
 
 from pi_controller.tournament import decisions as d
-from pi_controller.tournament.director import History
+from pi_controller.tournament.decision_history import History
 from pi_controller.tournament.timetable import estimate_timetable
 
 TEAMS = 24

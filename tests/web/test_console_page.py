@@ -13,7 +13,7 @@ from phases import ALL, PHASES
 import pi_controller.web
 from pi_controller.games.dakota.console import foul_label
 from pi_controller.referee.facts import ActionPlayed, BeadShown
-from pi_controller.referee.story import apply, blank
+from pi_controller.referee.reducer import apply, blank
 from pi_controller.rules import registry
 from pi_controller.table.view import view_of
 from pi_controller.web.console_page import Console, console, page, sheet_fields, sign_in

@@ -17,8 +17,8 @@ from played import play
 
 from pi_controller.referee.commitment import CommitmentContext, check, commitment
 from pi_controller.referee.facts import BeadShown, Commit, CommitmentWithdrawn, Reveal
+from pi_controller.referee.reducer import apply, blank
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.referee.story import apply, blank
 from pi_controller.rules import registry
 from pi_controller.table.view import Opening, view_of
 from pi_controller.web import address

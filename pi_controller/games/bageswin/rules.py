@@ -14,8 +14,8 @@ from typing import ClassVar, Literal, TypedDict, cast
 from pi_controller.errors import UsageError
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Names, Option, Value, WholeNumber, names
+from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.rules.sticks import Sticks
-from pi_controller.rules.validation import SheetReader
 from pi_controller.text import format_value, join_words
 
 BANK = ""

@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Literal, TypedDict
 from pi_controller.pads import PADS
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Option, OptionalNumber, WholeNumber
+from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.rules.sticks import Sticks
-from pi_controller.rules.validation import SheetReader
 
 MIDDLE = "middle"
 OPENING_STICKS = Sticks.of(A=0, B=0, middle=20)

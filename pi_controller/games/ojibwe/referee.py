@@ -11,9 +11,9 @@ from pi_controller.referee import hits, judge_commands
 from pi_controller.referee.base import Referee
 from pi_controller.referee.facts import BeadShown, JudgedByEye, PadOpened, Question, QuestionWithdrawn, Ready, Source
 from pi_controller.referee.judge import JudgeAction
-from pi_controller.referee.sealed import HandUnder
 from pi_controller.referee.story import Story
 from pi_controller.referee.transaction import Transaction
+from pi_controller.referee.unpublished import HandUnder
 from pi_controller.sensing.events import BeadsAtRest, Button, HandIn, HandOut, MatEvent, Strike
 
 HAND_S = 0.15

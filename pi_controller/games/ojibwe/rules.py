@@ -12,8 +12,8 @@ from typing import ClassVar, Literal, TypedDict, cast
 from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Option, WholeNumber
+from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.rules.sticks import Sticks
-from pi_controller.rules.validation import SheetReader
 from pi_controller.text import format_value
 
 COUNTERS = 20

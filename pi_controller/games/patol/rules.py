@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, TypedDict, TypeVar
 
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Flag, Names, Option, WholeNumber, names
-from pi_controller.rules.validation import SheetReader
+from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.text import format_value, join_words
 
 T = TypeVar("T")

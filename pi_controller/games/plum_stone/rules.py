@@ -10,8 +10,8 @@ from typing import ClassVar, Literal, TypedDict
 
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Option, WholeNumber
+from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.rules.sticks import Sticks
-from pi_controller.rules.validation import SheetReader
 
 PILE = "pile"
 VALUES = {(2, 3): 10, (0, 0): 10, (1, 3): 1, (1, 0): 1}

@@ -13,9 +13,10 @@ from pi_controller.referee import judge_commands
 from pi_controller.referee.base import Referee
 from pi_controller.referee.facts import FoulSeen, JudgedByEye, Question, QuestionWithdrawn, Ready, Source
 from pi_controller.referee.judge import JudgeAction
-from pi_controller.referee.sealed import HandUnder
-from pi_controller.referee.story import READING_QUESTIONS, Story
+from pi_controller.referee.reducer import READING_QUESTIONS
+from pi_controller.referee.story import Story
 from pi_controller.referee.transaction import Transaction
+from pi_controller.referee.unpublished import HandUnder
 from pi_controller.rules.base import Game
 from pi_controller.sensing.events import BeadsAtRest, Button, HandIn, HandOut, MatEvent
 

@@ -10,8 +10,8 @@ from typing import ClassVar, Literal, TypedDict
 
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Flag, Option, WholeNumber
+from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.rules.sticks import Sticks
-from pi_controller.rules.validation import SheetReader
 
 LIVE: dict[base.Team, str] = {"A": "A_live", "B": "B_live"}
 DEAD: dict[base.Team, str] = {"A": "A_dead", "B": "B_dead"}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from pi_controller.rules import validation
 from pi_controller.rules.base import Action, Forms, Game, IllegalActionError, Json, Place, Team, opposing_team
 from pi_controller.rules.options import Option, WholeNumber
+from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.rules.sticks import Sticks
-from pi_controller.rules.validation import SheetReader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,7 +4,7 @@ import pytest
 from emulated_mat import EmulatedMat
 from ground_truth import disagreements, facts_by_hide
 
-from pi_controller.board.strips import BoardStrip
+from pi_controller.board.board_strip import BoardStrip
 from pi_controller.display.lights import frame
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.facts import Question

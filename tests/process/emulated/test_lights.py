@@ -2,7 +2,7 @@
 
 import pytest
 
-from pi_controller.board.strips import BoardStrip
+from pi_controller.board.board_strip import BoardStrip
 
 pytestmark = pytest.mark.emulated
 

@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 
 from rich.progress import track
 
-from pi_controller.board.connection import NoSource
+from pi_controller.board.message_source import NoSource
 from pi_controller.runtime import run
 from pi_controller.system.status import Notifier
 

@@ -10,7 +10,7 @@ import msgspec
 from headless import await_drawn
 
 from pi_controller.journal.journal import Journal
-from pi_controller.referee.base import referee_for
+from pi_controller.referee.selection import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.referee.story import Protest
 from pi_controller.rules import registry

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import httpx
 from judge_house import add_everybody, cheap, house_settings
 
-from pi_controller.board.connection import NoSource
+from pi_controller.board.message_source import NoSource
 from pi_controller.runtime.assembly import mat_sensors, open_table
 from pi_controller.runtime.daemon import Daemon, Mat
 from pi_controller.runtime.run import Stop, TableDesk, run_loop
