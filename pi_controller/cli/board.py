@@ -48,7 +48,8 @@ def doctor(argv: Sequence[str]) -> int:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
-    from pi_controller.system.doctor import examine, write_bundle
+    from pi_controller.system.doctor import examine
+    from pi_controller.system.support_bundle import write_bundle
 
     bar = Console(stderr=True)
     with Progress(
@@ -137,11 +138,11 @@ def ports(argv: Sequence[str]) -> int:
 
     from pi_controller.board.port_list import list_serial_ports
     from pi_controller.board.serial_port import BY_ID
-    from pi_controller.system import find_board
+    from pi_controller.system import port_report
     from pi_controller.system.boot_drive import find_boot_drive
 
     ports = list_serial_ports(BY_ID)
-    reports = find_board.check_ports(ports, asking=args.ask)
+    reports = port_report.check_ports(ports, asking=args.ask)
     drive = find_boot_drive()
     ok = any(report.port.auto and not report.todo for report in reports)
     if args.json:
@@ -150,7 +151,7 @@ def ports(argv: Sequence[str]) -> int:
         body = {"ok": ok, "auto": auto, "fault": fault, "boot_loader": drive and drive.path, "ports": reports}
         print(msgspec.json.encode(body).decode())
     else:
-        find_board.show(open_console(), reports, ports.fault, drive)
+        port_report.show(open_console(), reports, ports.fault, drive)
     return 0 if ok else 1
 
 

@@ -211,8 +211,8 @@ def update(argv: Sequence[str]) -> int:
     require_linux("update")
     from pi_controller import __version__
     from pi_controller.extras import requires_extra
+    from pi_controller.system.notify import save_last_line
     from pi_controller.system.service import run, systemctl
-    from pi_controller.system.status import save_last_line
 
     with requires_extra("update", "update"):
         from pi_controller.system.update import Programs

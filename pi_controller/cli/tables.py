@@ -129,20 +129,20 @@ def exhibit(argv: Sequence[str]) -> int:
 
 def _examine(path: Path | None, sound: Sound) -> Iterator[ReportLine | None]:
     """Yield the doctor's lines for a running exhibit, whose loudspeaker is `sound`."""
-    from pi_controller.system.doctor import examine_exhibit  # at night, so that the start is not slower
+    from pi_controller.system.doctor import examine_exhibit
 
     yield from examine_exhibit(path, sound)
 
 
 def _report(path: Path | None, told: str, name: str = "installation.txt") -> bytes:
     """Return the diagnostic report as a ZIP; `told`, the page's text, is its file `name`."""
-    from pi_controller.system import doctor, warning_log
+    from pi_controller.system import support_bundle, warning_log
     from pi_controller.system.doctor import examine_without_mat
 
     warnings = warning_log.read_log(make_place(system=True).state / warning_log.FILE)
     more = {name: told, warning_log.FILE: warnings}
     # the service's full log contains the names of signed-in staff
-    return doctor.pack_bundle(
+    return support_bundle.pack_bundle(
         *examine_without_mat(path), f"only warnings are in this report, in {warning_log.FILE}\n", more
     )
 

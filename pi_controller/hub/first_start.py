@@ -19,10 +19,12 @@ from pi_controller.errors import MatError, UsageError, describe_error
 from pi_controller.extras import requires_extra
 from pi_controller.hub import join
 from pi_controller.hub.settings import FILE
-from pi_controller.system import machine_settings
+from pi_controller.system import machine_report, machine_settings, wifi_files
 from pi_controller.system.files import write_private_file
-from pi_controller.system.machine_settings import HUB_NAME, OWN_ADDRESS, Machine, MachineState
+from pi_controller.system.machine_report import MachineState
+from pi_controller.system.machine_settings import HUB_NAME, Machine
 from pi_controller.system.place import NAME
+from pi_controller.system.wifi_files import OWN_ADDRESS
 from pi_controller.web.accounts import FILE as USERS
 from pi_controller.web.accounts import Users
 from pi_controller.web.start_page import CardState, StartChoice, StartResult
@@ -115,7 +117,7 @@ class CardDesk:
 
     @property
     def _has_wifi(self) -> bool:
-        return machine_settings.has_wifi(self._root)
+        return wifi_files.has_wifi(self._root)
 
     def _fingerprint(self) -> str:
         """Return the SHA-256 of the hub's certificate as browsers show it, "" if there is none."""
@@ -127,7 +129,7 @@ class CardDesk:
         return ""
 
     def _state(self) -> MachineState:
-        return machine_settings.read_state(self._run) or MachineState()
+        return machine_report.read_state(self._run) or MachineState()
 
     def _wifi_changes(self, choice: StartChoice, state: MachineState) -> dict[str, Any]:
         """Return the changed keys of [wifi]. Raises `UsageError`."""
@@ -140,7 +142,7 @@ class CardDesk:
         if choice.network == "own":
             if state.own:
                 return _find_wifi_changes({"country": choice.country}, state)
-            made = {"network": machine_settings.new_network_name(), "password": machine_settings.new_password()}
+            made = {"network": wifi_files.new_network_name(), "password": wifi_files.new_password()}
             return _find_wifi_changes({"own": True, "country": choice.country, **made}, state)
         if not choice.name:
             raise UsageError("the name of the Wi-Fi is missing", "type it exactly as a phone shows it")

@@ -377,10 +377,13 @@ def start_page_routes(
     settings: Settings, file: Path, judges: JudgeConsole, restart: Callable[[], None]
 ) -> Sequence[Route]:
     """Return the routes of a card's choice; [] if this machine does not run from a card."""
-    from pi_controller.system import machine_settings, settings_request  # noqa: PLC0415
+    from pi_controller.system import (  # noqa: PLC0415
+        machine_report,
+        settings_request,
+    )
 
     folder = os.environ.get("RUNTIME_DIRECTORY", "")
-    if not folder or not settings_request.REQUEST.path.exists() or machine_settings.read_state() is None:
+    if not folder or not settings_request.REQUEST.path.exists() or machine_report.read_state() is None:
         return []
     from pi_controller.hub.first_start import CardDesk  # noqa: PLC0415 - only a card has the choice
     from pi_controller.web.start_page import StartPage, start_routes  # noqa: PLC0415

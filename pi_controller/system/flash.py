@@ -24,9 +24,10 @@ from rich.text import Text
 
 from pi_controller.errors import PortError
 from pi_controller.extras import MissingExtraError
-from pi_controller.system import find_board
+from pi_controller.system import find_board, probe
 from pi_controller.system.boot_drive import CHIPS, MICROPYTHON_HINT, FlashError
-from pi_controller.system.find_board import LIST, MAIN, BoardIdentity, Firmware
+from pi_controller.system.find_board import LIST, MAIN, Firmware
+from pi_controller.system.probe import BoardIdentity
 
 Mode = Literal["write", "check", "dry-run"]
 
@@ -443,7 +444,7 @@ START_S = 120.0
 class BoardFlasher:
     """Flashes the board at `device`. `limit_s` limits each run of mpremote, `answer_s` the wait for a mat's answer."""
 
-    def __init__(self, device: str, limit_s: float = LIMIT_S, answer_s: float = find_board.ANSWER_S) -> None:
+    def __init__(self, device: str, limit_s: float = LIMIT_S, answer_s: float = probe.ANSWER_S) -> None:
         self.device = device
         self._limit_s = limit_s
         self._answer_s = answer_s
@@ -455,12 +456,12 @@ class BoardFlasher:
         """
         port = find_board.open_port(self.device)
         try:
-            answer = find_board.probe(port, self._answer_s).answer
+            answer = probe.probe(port, self._answer_s).answer
             if answer is None:
                 return None
             before = find_board.enumeration_id(self.device)
             with suppress(PortError):  # the board may restart during the write
-                port.write(find_board.INTERRUPT)
+                port.write(probe.INTERRUPT)
         finally:
             port.close()
         find_board.wait_until_back(self.device, before)
@@ -505,7 +506,7 @@ class BoardFlasher:
         """Send HELLO to the mat that runs now. Raises `FlashError` if it does not run this firmware."""
         port = find_board.open_port(self.device)
         try:
-            result = find_board.probe(port, FIRST_ANSWER_S, starting_s=START_S)
+            result = probe.probe(port, FIRST_ANSWER_S, starting_s=START_S)
         finally:
             port.close()
         answer = result.answer
@@ -523,7 +524,7 @@ class BoardFlasher:
             identity = answer.text()
             raise FlashError(
                 f"the board {identity if not answer.is_supported else f'answers with firmware {answer.firmware}'}; "
-                f"copied was firmware {firmware.version}, protocol {find_board.own_protocol()}",
+                f"copied was firmware {firmware.version}, protocol {probe.own_protocol()}",
                 "run 'moccasin-mat flash' once more",
             )
         return answer

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from pi_controller.config import Settings
 from pi_controller.display.i18n import catalogue, resolve_language
-from pi_controller.system.install import RUN, Change, Link, WholeFile, fill_in, read
+from pi_controller.system.install import Change, Link, WholeFile, read
 from pi_controller.system.machine_health import CLOCK_SET_BY_STAFF
 from pi_controller.system.place import NAME, SET_CLOCK_REQUEST, SYSTEM_UNITS, Place
+from pi_controller.system.service_unit import RUN, fill_in
 from pi_controller.system.status import CALL, FILE, SCREEN_RESTART
 from pi_controller.web.templates import render
 

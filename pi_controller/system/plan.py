@@ -10,10 +10,11 @@ from xml.sax.saxutils import escape
 from pi_controller.board.gpio import read_pi_model as pi_model
 from pi_controller.config import Settings, format_example, read_settings
 from pi_controller.extras import install_hint
-from pi_controller.system import install, service, settings_request
+from pi_controller.system import install, service, service_unit, settings_request
 from pi_controller.system import kiosk as screen
-from pi_controller.system.install import GROUPS, Block, Change, Link, WholeFile, format_diff, is_needed, read, unit
+from pi_controller.system.install import Block, Change, Link, WholeFile, format_diff, is_needed, read
 from pi_controller.system.place import Place
+from pi_controller.system.service_unit import GROUPS, unit
 from pi_controller.web.address import is_public_host
 
 # Announce the pages on the network as `_http._tcp`, by a service file for the machine's avahi-daemon.
@@ -45,7 +46,7 @@ def plan_announcement(place: Place, settings: Settings) -> tuple[list[WholeFile]
 def announcement_text(table: str, port: int) -> str:
     """Return the text of the service file for the pages of `table` at `port`."""
     name = f"Moccasin Mat, {table}".encode()[:MAX_NAME_BYTES].decode("utf-8", "ignore")
-    return install.fill_in("avahi.xml", name=escape(name), port=port)
+    return service_unit.fill_in("avahi.xml", name=escape(name), port=port)
 
 
 SMALL = ("Raspberry Pi Zero", "Raspberry Pi 3")

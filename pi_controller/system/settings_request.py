@@ -18,9 +18,10 @@ from pi_controller.config.load import read_text
 from pi_controller.errors import SettingsError, describe_error
 from pi_controller.system import machine_settings
 from pi_controller.system.files import atomic_write
-from pi_controller.system.install import RUN, Change, Link, WholeFile, quote_path
+from pi_controller.system.install import Change, Link, WholeFile
 from pi_controller.system.kiosk import Request, read_request_file
 from pi_controller.system.place import Place
+from pi_controller.system.service_unit import RUN, quote_path
 
 REQUEST = Request("settings-request", "new-settings", "the head judge saves settings")
 ANSWER = "settings-answer.json"

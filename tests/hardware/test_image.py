@@ -17,13 +17,14 @@ import build
 import pytest
 
 from pi_controller.config import format_example, read_settings
-from pi_controller.system import machine_settings
-from pi_controller.system.install import unit
-from pi_controller.system.machine_settings import Wifi, wpa_settings
+from pi_controller.system import machine_settings, wifi_files
+from pi_controller.system.machine_settings import Wifi
 from pi_controller.system.place import HUB_UNIT, make_place
 from pi_controller.system.place import PROGRAMS as PROGRAMS_FOLDER
 from pi_controller.system.plan import first_settings
+from pi_controller.system.service_unit import unit
 from pi_controller.system.status import SCREEN_RESTART, FaultChannel
+from pi_controller.system.wifi_files import wpa_settings
 
 IMAGE = Path(build.__file__).parent
 FILES = IMAGE / "files"
@@ -726,7 +727,7 @@ def test_hub_and_network_units_wait_for_card_files():
         assert "\nAfter=moccasin-mat-card.service" in text
     assert (UNITS / HUB_UNIT).is_file(), "an update starts it again by this name"
     portal = (UNITS / "moccasin-mat-portal.socket").read_text("utf-8")
-    assert f"\nListenStream={machine_settings.OWN_ADDRESS}:80\n" in portal
+    assert f"\nListenStream={wifi_files.OWN_ADDRESS}:80\n" in portal
     assert {"mosquitto.service", "wpa_supplicant.service"} <= set(build.OFF)
 
 
@@ -755,7 +756,7 @@ def test_first_network_screen_fits_smallest_console():
     screen = program("screen")
     head = "sign in at /judge as Head judge with the PIN 123456: write it down, it is shown until the next start"
     for hub, at in ((None, "8080/judge/start"), (False, "8080"), (True, "8090")):
-        machine = screen.MachineState(hub, True, machine_settings.new_network_name(), "", "abcd-efgh-jkmn")
+        machine = screen.MachineState(hub, True, wifi_files.new_network_name(), "", "abcd-efgh-jkmn")
         drawn = StringIO()
         shown = screen.page("Table 1", ["http://10.42.0.1:8080"], head, "", "ready", None, machine)
         Console(file=drawn, width=80, soft_wrap=True).print(shown)

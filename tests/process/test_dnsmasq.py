@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from needed import need
 from ports import free_port
 
-from pi_controller.system import machine_settings as ms
+from pi_controller.system import wifi_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ def running_dnsmasq(folder: Path) -> Iterator[int]:
     """Run dnsmasq with the settings of the own network, but for device and port; provide its port."""
     port = free_port()
     changed = {"interface": "lo", "except-interface": None, "dhcp-range": None, "dhcp-leasefile": None}
-    lines = [line for line in ms.dnsmasq_settings().splitlines() if line.partition("=")[0] not in changed]
+    lines = [line for line in wifi_files.dnsmasq_settings().splitlines() if line.partition("=")[0] not in changed]
     path = folder / "dnsmasq.conf"
     path.write_text("\n".join([*lines, "interface=lo", f"port={port}", f"pid-file={folder / 'pid'}", ""]), "utf-8")
     command = [
@@ -62,4 +62,4 @@ def addresses(port: int, name: str) -> list[str]:
 def test_own_network_resolves_every_name_to_hub(tmp_path):
     with running_dnsmasq(tmp_path) as port:
         for name in ("connectivitycheck.gstatic.com", "captive.apple.com", "mat-hub.local"):
-            assert addresses(port, name) == [ms.OWN_ADDRESS]
+            assert addresses(port, name) == [wifi_files.OWN_ADDRESS]

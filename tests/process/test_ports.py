@@ -6,7 +6,7 @@ from small_firmware import small
 
 from pi_controller import cli
 from pi_controller.board.port_list import list_serial_ports
-from pi_controller.system import find_board
+from pi_controller.system import port_report
 
 
 def ports(board):
@@ -43,7 +43,7 @@ def test_ports_text_names_auto_port_and_firmware(plug, monkeypatch, capsys):
 
 
 def test_a_board_without_the_mat_says_to_flash(plug):
-    (told,) = find_board.check_ports(ports(plug()), asking=True, seconds=3.0)
+    (told,) = port_report.check_ports(ports(plug()), asking=True, seconds=3.0)
     assert told.mat is None
     assert told.found == "free; MicroPython without the mat's program"
     assert "moccasin-mat flash" in told.todo

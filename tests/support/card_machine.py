@@ -10,8 +10,8 @@ from judge_house import PIN, cheap
 from pi_controller.config import edit, read_settings
 from pi_controller.hub.first_start import CardDesk
 from pi_controller.system import settings_request
-from pi_controller.system.install import RUN
 from pi_controller.system.place import make_place
+from pi_controller.system.service_unit import RUN
 from pi_controller.web.accounts import FILE as USERS
 from pi_controller.web.accounts import Users
 from pi_controller.web.start_page import StartChoice

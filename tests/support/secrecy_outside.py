@@ -48,7 +48,7 @@ from pi_controller.journal.backup import Backup
 from pi_controller.runtime import assembly, run
 from pi_controller.runtime.daemon import Daemon
 from pi_controller.system.machine_health import MachineHealth
-from pi_controller.system.status import Notifier
+from pi_controller.system.notify import Notifier
 from pi_controller.web import judge_api
 from pi_controller.web.accounts import FILE, Sessions, Users
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pi_controller.system import service
-from pi_controller.system.install import RUN
 from pi_controller.system.kiosk import CLOCK, clock_unit
 from pi_controller.system.machine_health import CLOCK_SET_BY_STAFF, is_clock_set
+from pi_controller.system.service_unit import RUN
 
 NOW = 4e9
 MAX_EXPOSURE = 2.5

@@ -12,7 +12,7 @@ from pi_controller.calibration.profile import Profile, save_profile
 from pi_controller.config import Settings
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import GameOpened, HandPass
-from pi_controller.system import doctor, doctor_checks
+from pi_controller.system import doctor, doctor_checks, support_bundle
 from pi_controller.system.sensor_checks import Report, ReportLine
 
 TOLD = """
@@ -127,7 +127,7 @@ def test_bundle_contains_reports_without_names(settings, tmp_path, capsys, monke
 
 def write(tmp_path, settings, log):
     path = tmp_path / "b.zip"
-    doctor.write_bundle(path, Report((ReportLine("x", "y", "pass"),), {}), settings, lambda: log)
+    support_bundle.write_bundle(path, Report((ReportLine("x", "y", "pass"),), {}), settings, lambda: log)
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name).decode() for name in archive.namelist()}
 
@@ -139,7 +139,7 @@ def test_bundle_log_is_trimmed_and_names_redacted(tmp_path):
     )
     log = "\n".join([f"line {n}" for n in range(500)] + ["BIG COULEE plays", "Ann threw, Annual report", "B is fine"])
     told = write(tmp_path, named, log)["log.txt"].splitlines()
-    assert len(told) == doctor.LOG_LINES
+    assert len(told) == support_bundle.LOG_LINES
     assert told[-3:] == ["(left out) plays", "(left out) threw, Annual report", "B is fine"]
 
 
@@ -153,9 +153,9 @@ def test_bundle_settings_keep_diagnostic_values(tmp_path):
         }
     )
     told = json.loads(write(tmp_path, named, "")["settings.json"])
-    assert told["teams"] == {"a": doctor.LEFT_OUT, "b": doctor.LEFT_OUT}
-    assert told["table"] == {"name": doctor.LEFT_OUT, "journal": "j.sqlite", "damaged": "recover"}
-    assert told["game"] == {"name": "patol", "options": {"players": doctor.LEFT_OUT}}
+    assert told["teams"] == {"a": support_bundle.LEFT_OUT, "b": support_bundle.LEFT_OUT}
+    assert told["table"] == {"name": support_bundle.LEFT_OUT, "journal": "j.sqlite", "damaged": "recover"}
+    assert told["game"] == {"name": "patol", "options": {"players": support_bundle.LEFT_OUT}}
     assert told["board"]["port"] == "/dev/ttyACM0"
     assert told["buttons"]["pins"]["ready"] == 5
     assert told["strips"]["pin"] == 10
@@ -169,12 +169,12 @@ def test_bundle_settings_omit_secret_addresses(tmp_path):
     )
     told = write(tmp_path, named, "")["settings.json"]
     assert "s3cr3t" not in told
-    assert json.loads(told)["exhibit"]["heartbeat"] == doctor.LEFT_OUT
+    assert json.loads(told)["exhibit"]["heartbeat"] == support_bundle.LEFT_OUT
 
 
 def test_nobodys_home_folder_is_in_a_text(monkeypatch):
     monkeypatch.setenv("HOME", "/srv/big-coulee")
-    assert doctor.redact("it is in /srv/big-coulee/mat, says Ann", {"Ann"}) == "it is in ~/mat, says (left out)"
+    assert support_bundle.redact("it is in /srv/big-coulee/mat, says Ann", {"Ann"}) == "it is in ~/mat, says (left out)"
 
 
 def test_bundle_contains_no_journal_data(settings, tmp_path, monkeypatch):

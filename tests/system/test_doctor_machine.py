@@ -12,7 +12,7 @@ from memory_sound import MemorySound
 from pi_controller.board.interfaces import StripError
 from pi_controller.board.strips import MemoryStrip
 from pi_controller.config import Settings
-from pi_controller.system import doctor_checks
+from pi_controller.system import doctor_checks, machine_checks
 
 CARDS = """\
  0 [Headphones     ]: bcm2835_headpho - bcm2835 Headphones
@@ -46,7 +46,7 @@ def by_name(lines):
 
 def test_a_pi_that_is_set_up_passes(root, monkeypatch):
     monkeypatch.setattr(doctor_checks, "_version", lambda package: "1.0")
-    lines = by_name(doctor_checks.machine_lines(PI, root, {"dialout", "gpio", "spi"}))
+    lines = by_name(machine_checks.machine_lines(PI, root, {"dialout", "gpio", "spi"}))
     assert {line.outcome for line in lines.values()} == {"pass"}
     assert lines["model"].found == "Raspberry Pi 5 Model B Rev 1.0"
 
@@ -54,7 +54,7 @@ def test_a_pi_that_is_set_up_passes(root, monkeypatch):
 def test_incomplete_pi_setup_fails_with_remedies(root, monkeypatch):
     (root / "dev/spidev0.0").unlink()
     monkeypatch.setattr(doctor_checks, "_version", lambda package: "")
-    lines = by_name(doctor_checks.machine_lines(PI, root, {"users"}))
+    lines = by_name(machine_checks.machine_lines(PI, root, {"users"}))
     assert {name for name, line in lines.items() if line.outcome == "fail"} == {
         "gpiozero", "lgpio", "SPI", "group dialout", "group gpio", "group spi",
     }  # fmt: skip
@@ -62,21 +62,21 @@ def test_incomplete_pi_setup_fails_with_remedies(root, monkeypatch):
 
 
 def test_laptop_without_pins_has_no_failures(tmp_path):
-    lines = by_name(doctor_checks.machine_lines(Settings(), tmp_path, set()))
+    lines = by_name(machine_checks.machine_lines(Settings(), tmp_path, set()))
     assert not [line for line in lines.values() if line.outcome == "fail"]
     assert lines["model"].outcome == lines["SPI"].outcome == "not here"
 
 
 def test_working_disk_passes_and_leaves_no_file(tmp_path):
-    lines = by_name(doctor_checks.disk(tmp_path / "j.sqlite"))
+    lines = by_name(machine_checks.disk(tmp_path / "j.sqlite"))
     assert [lines[name].outcome for name in ("room", "writing", "fsync")] == ["pass"] * 3
     assert list(tmp_path.iterdir()) == []
 
 
 def test_full_disk_and_missing_folder_fail(tmp_path, monkeypatch):
     monkeypatch.setattr(doctor_checks, "LOW_DISK_BYTES", 1 << 62)
-    assert by_name(doctor_checks.disk(tmp_path / "j.sqlite"))["room"].outcome == "fail"
-    (line,) = doctor_checks.disk(tmp_path / "no" / "j.sqlite")
+    assert by_name(machine_checks.disk(tmp_path / "j.sqlite"))["room"].outcome == "fail"
+    (line,) = machine_checks.disk(tmp_path / "no" / "j.sqlite")
     assert line.outcome == "fail"
 
 
@@ -85,7 +85,7 @@ def test_failed_fsync_fails_the_writing_check(tmp_path, monkeypatch):
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(os, "fsync", broken)
-    line = by_name(doctor_checks.disk(tmp_path / "j.sqlite"))["writing"]
+    line = by_name(machine_checks.disk(tmp_path / "j.sqlite"))["writing"]
     assert line.outcome == "fail"
     assert "Input/output error" in line.found
     assert list(tmp_path.iterdir()) == []
@@ -95,7 +95,7 @@ def test_failed_fsync_fails_the_writing_check(tmp_path, monkeypatch):
 def test_write_protected_folder_fails_the_writing_check(tmp_path):
     tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
     try:
-        assert by_name(doctor_checks.disk(tmp_path / "j.sqlite"))["writing"].outcome == "fail"
+        assert by_name(machine_checks.disk(tmp_path / "j.sqlite"))["writing"].outcome == "fail"
     finally:
         tmp_path.chmod(stat.S_IRWXU)
 
@@ -158,7 +158,7 @@ def test_the_loudspeaker_is_opened_when_sound_is_wanted(tmp_path):
     waits = []
 
     def line(settings):
-        *waiting, found = doctor_checks.loudspeaker(settings, sound, tmp_path)
+        *waiting, found = machine_checks.loudspeaker(settings, sound, tmp_path)
         waits.extend(waiting)
         return found
 
@@ -180,12 +180,12 @@ def test_the_loudspeaker_is_opened_when_sound_is_wanted(tmp_path):
 def test_speech_needs_its_program(root, monkeypatch, program, outcome):
     monkeypatch.setattr(doctor_checks, "SPEECH_PROGRAM", program)
     settings = Settings.model_validate({"voice": {"english": True}})
-    assert by_name(doctor_checks.machine_lines(settings, root, set()))["speech"].outcome == outcome
-    assert "speech" not in by_name(doctor_checks.machine_lines(Settings(), root, set()))
+    assert by_name(machine_checks.machine_lines(settings, root, set()))["speech"].outcome == outcome
+    assert "speech" not in by_name(machine_checks.machine_lines(Settings(), root, set()))
 
 
 def test_the_group_of_the_loudspeaker_is_asked_for(root):
     (root / "etc/group").write_text("audio:x:29:\n", "utf-8")
     settings = Settings.model_validate({"voice": {"english": True}})
-    assert by_name(doctor_checks.machine_lines(settings, root, set()))["group audio"].outcome == "fail"
-    assert by_name(doctor_checks.machine_lines(settings, root, {"audio"}))["group audio"].outcome == "pass"
+    assert by_name(machine_checks.machine_lines(settings, root, set()))["group audio"].outcome == "fail"
+    assert by_name(machine_checks.machine_lines(settings, root, {"audio"}))["group audio"].outcome == "pass"

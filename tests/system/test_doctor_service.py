@@ -4,14 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.system import doctor, install, service
-from pi_controller.system import doctor_checks as doctors
+from pi_controller.system import doctor, install, service, service_checks, support_bundle
 from pi_controller.system.place import Place, make_place
 from pi_controller.system.plan import plan
 
 
 def by_name():
-    return {line.name: line for line in doctors.service_lines()}
+    return {line.name: line for line in service_checks.service_lines()}
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def home(tmp_path, monkeypatch):
 
 def test_no_service_is_no_fault(monkeypatch):
     monkeypatch.setattr(service, "installed_kind", lambda *_: "")
-    (line,) = doctors.service_lines()
+    (line,) = service_checks.service_lines()
     assert line.outcome == "not here"
     assert "moccasin-mat setup" in line.found
 
@@ -94,7 +93,7 @@ def test_a_users_service_must_outlive_the_login(home, monkeypatch, tmp_path, lin
     ],
 )
 def test_how_the_service_is(told, outcome, says):
-    line = doctors.running_line(told, system=True)
+    line = service_checks.running_line(told, system=True)
     assert line.outcome == outcome
     assert says in line.found
     assert (line.todo != "") is (outcome == "fail")
@@ -109,6 +108,6 @@ def test_bundle_log_comes_from_the_installed_unit(monkeypatch, tmp_path):
 
     monkeypatch.setattr(doctor.shutil, "which", lambda _: "/usr/bin/journalctl")
     monkeypatch.setattr(doctor.subprocess, "run", run)
-    assert doctor.service_log() == "a line\n"
+    assert support_bundle.service_log() == "a line\n"
     unit = Place(True, Path("/opt/x"), tmp_path).unit
     assert asked[0][1:3] in (["--unit", unit.stem], ["--user-unit", unit.stem])

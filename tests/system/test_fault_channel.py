@@ -10,13 +10,13 @@ import pytest
 
 from pi_controller.cli import main
 from pi_controller.errors import JournalError
+from pi_controller.system.notify import from_environment
 from pi_controller.system.status import (
     FILE,
     SCREEN_RESTART,
     FaultChannel,
     card_id,
     describe,
-    from_environment,
     own_channel,
     report_start_faults,
 )

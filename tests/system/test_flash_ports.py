@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from pi_controller.board.port_list import list_serial_ports
-from pi_controller.system import find_board
+from pi_controller.system import port_report
 
 FEATHER = "usb-MicroPython_Board_in_FS_mode_e6614103e7452a2f-if00"
 
@@ -23,14 +23,14 @@ def ports(folder, comports=list):
 
 
 def test_check_ports_without_asking_sends_no_bytes(by_id):
-    (told,) = find_board.check_ports(ports(by_id(FEATHER)), asking=False)
-    assert told == find_board.PortReport(told.port, None, "free")
+    (told,) = port_report.check_ports(ports(by_id(FEATHER)), asking=False)
+    assert told == port_report.PortReport(told.port, None, "free")
 
 
 def test_busy_port_names_process_without_probing(by_id):
     folder = by_id(FEATHER)
     with (folder / FEATHER).open():
-        (told,) = find_board.check_ports(ports(folder), asking=True)
+        (told,) = port_report.check_ports(ports(folder), asking=True)
     assert told.port.state == "held"
     assert f"(process {os.getpid()})" in told.found
     assert "stop that program" in told.todo
@@ -38,7 +38,7 @@ def test_busy_port_names_process_without_probing(by_id):
 
 def test_a_forbidden_port_says_which_group(by_id, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    (told,) = find_board.check_ports(ports(by_id(FEATHER)), asking=True)
+    (told,) = port_report.check_ports(ports(by_id(FEATHER)), asking=True)
     assert told.port.state == "forbidden"
     assert "dialout" in told.todo
 

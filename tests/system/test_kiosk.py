@@ -11,9 +11,9 @@ from pi_controller.cli import main
 from pi_controller.config import Settings
 from pi_controller.exhibit.health import START_TIMEOUT_S
 from pi_controller.system import kiosk, service
-from pi_controller.system.install import RUN, unit
 from pi_controller.system.place import make_place
 from pi_controller.system.plan import plan
+from pi_controller.system.service_unit import RUN, unit
 
 MAX_EXPOSURE, MAX_RESTART_EXPOSURE = 6.0, 2.0
 """Limits for `systemd-analyze security`: a browser compiles code at run time and makes a namespace sandbox."""

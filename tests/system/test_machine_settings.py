@@ -14,6 +14,7 @@ from needed import need
 from pydantic import ValidationError
 
 from pi_controller.hub.settings import HTTPS_PORT, HubSettings
+from pi_controller.system import machine_report, wifi_files
 from pi_controller.system import machine_settings as ms
 
 if TYPE_CHECKING:
@@ -49,18 +50,18 @@ def complaints(folder: Path, settings: str) -> str:
     ],
 )
 def test_wpa_supplicant_takes_the_settings(tmp_path, wifi):
-    assert complaints(tmp_path, ms.wpa_settings(ms.Wifi(**wifi))) == ""
+    assert complaints(tmp_path, wifi_files.wpa_settings(ms.Wifi(**wifi))) == ""
 
 
 def test_wpa_supplicant_would_complain(tmp_path):
-    wrong = ms.wpa_settings(ms.Wifi(**OWN)).replace("pairwise", "pairwize")
+    wrong = wifi_files.wpa_settings(ms.Wifi(**OWN)).replace("pairwise", "pairwize")
     assert "pairwize" in complaints(tmp_path, wrong)
 
 
 def test_own_network_is_a_wpa2_access_point():
-    lines = ms.wpa_settings(ms.Wifi(**OWN)).split()
+    lines = wifi_files.wpa_settings(ms.Wifi(**OWN)).split()
     assert {"mode=2", "key_mgmt=WPA-PSK", "proto=RSN", "pairwise=CCMP", "country=CA"} <= set(lines)
-    assert "mode=2" not in ms.wpa_settings(ms.Wifi(network="Hall", country="US"))
+    assert "mode=2" not in wifi_files.wpa_settings(ms.Wifi(network="Hall", country="US"))
 
 
 @pytest.mark.parametrize("missing", ["network", "password"])
@@ -72,20 +73,23 @@ def test_an_own_network_needs_name_and_password(missing):
 
 def test_dnsmasq_takes_the_settings(tmp_path):
     path = tmp_path / "dnsmasq.conf"
-    for text, good in ((ms.dnsmasq_settings(), True), (ms.dnsmasq_settings().replace("12h", "12parsecs"), False)):
+    for text, good in (
+        (wifi_files.dnsmasq_settings(), True),
+        (wifi_files.dnsmasq_settings().replace("12h", "12parsecs"), False),
+    ):
         path.write_text(text, "utf-8")
         command = [need(DNSMASQ, "apt install dnsmasq-base"), "--test", f"--conf-file={path}"]
         assert (subprocess.run(command, capture_output=True, check=False).returncode == 0) == good
 
 
 def test_passwords_are_long_and_differ():
-    made = {ms.new_password() for _ in range(50)}
+    made = {wifi_files.new_password() for _ in range(50)}
     assert len(made) == 50
     assert all(re.fullmatch(r"([a-hj-km-np-z2-9]{4}-){2}[a-hj-km-np-z2-9]{4}", one) for one in made)
 
 
 def test_wifi_code_escapes_name_and_password():
-    text = ms.wifi_code('Mat; "7"', "pass;word")
+    text = wifi_files.wifi_code('Mat; "7"', "pass;word")
     assert text.startswith("WIFI:")
     assert r"S:Mat\; " in text
     assert r"P:pass\;word" in text
@@ -93,24 +97,24 @@ def test_wifi_code_escapes_name_and_password():
 
 def test_machine_state_is_private_and_omits_password(tmp_path):
     machine = ms.Machine.model_validate({"hub": True, "wifi": OWN})
-    ms.write_state(tmp_path, ms.describe_machine(machine), os.getgid())
-    assert (tmp_path / ms.STATE).stat().st_mode & 0o777 == 0o640
-    state = ms.read_state(tmp_path)
+    machine_report.write_state(tmp_path, machine_report.describe_machine(machine), os.getgid())
+    assert (tmp_path / machine_report.STATE).stat().st_mode & 0o777 == 0o640
+    state = machine_report.read_state(tmp_path)
     assert state is not None
     assert (state.hub, state.own, state.network, state.password) == (True, True, OWN["network"], OWN["password"])
     assert str(OWN["password"]) not in repr(state)
-    joined = ms.describe_machine(ms.Machine.model_validate({"wifi": OWN | {"own": False}}))
+    joined = machine_report.describe_machine(ms.Machine.model_validate({"wifi": OWN | {"own": False}}))
     assert joined.password == "", "the password of somebody else's network stays with root"
-    (tmp_path / ms.STATE).write_bytes(msgspec.json.encode([1]))
-    assert ms.read_state(tmp_path) is None
+    (tmp_path / machine_report.STATE).write_bytes(msgspec.json.encode([1]))
+    assert machine_report.read_state(tmp_path) is None
 
 
 def test_a_wifi_device_is_found(tmp_path):
-    assert not ms.has_wifi(tmp_path)
+    assert not wifi_files.has_wifi(tmp_path)
     (tmp_path / "sys/class/net/eth0").mkdir(parents=True)
-    assert not ms.has_wifi(tmp_path)
+    assert not wifi_files.has_wifi(tmp_path)
     (tmp_path / "sys/class/net/wlan0/wireless").mkdir(parents=True)
-    assert ms.has_wifi(tmp_path)
+    assert wifi_files.has_wifi(tmp_path)
 
 
 def test_the_ports_are_those_of_the_hub():

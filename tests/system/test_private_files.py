@@ -14,7 +14,7 @@ import pytest
 from pi_controller.errors import JournalError
 from pi_controller.journal.journal import Journal
 from pi_controller.recording.hits import HitStore
-from pi_controller.system import doctor_checks
+from pi_controller.system import machine_checks
 from pi_controller.system.files import create_private_file, explain_refusal
 from pi_controller.web.accounts import Users
 
@@ -68,7 +68,7 @@ def test_unwritable_journal_file_names_its_owner(folder, as_nobody, name):
     assert f"{name} belongs to root and this is nobody" in caught.value.hint
     assert f"sudo chown nobody {folder / name}" in caught.value.hint
     (line,) = as_nobody(
-        lambda: [line for line in doctor_checks.disk(folder / "table.sqlite") if line.outcome == "fail"]
+        lambda: [line for line in machine_checks.disk(folder / "table.sqlite") if line.outcome == "fail"]
     )
     assert f"{name} belongs to root" in line.todo
 
@@ -111,7 +111,7 @@ def test_the_doctor_opens_the_journal_itself(tmp_path):
     path = tmp_path / "table.sqlite"
 
     def line():
-        return next(line for line in doctor_checks.disk(path) if line.name == "journal")
+        return next(line for line in machine_checks.disk(path) if line.name == "journal")
 
     assert (line().outcome, line().found) == ("pass", "none yet: the first start creates it")
     Journal(path).close()

@@ -8,10 +8,10 @@ import pytest
 
 from pi_controller.config.edit import EditError, StaleError, read_written
 from pi_controller.errors import SettingsError
-from pi_controller.system.install import RUN
 from pi_controller.system.place import make_place
 from pi_controller.system.plan import plan
 from pi_controller.system.service import verify_unit
+from pi_controller.system.service_unit import RUN
 from pi_controller.system.settings_request import (
     ANSWER,
     ANSWER_S,

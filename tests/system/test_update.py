@@ -15,7 +15,7 @@ import pytest
 from cases import cases
 
 from pi_controller.cli import main
-from pi_controller.system import status, update
+from pi_controller.system import notify, update
 from pi_controller.system.update import NAMESPACE, Programs, UpdateError
 
 pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="there is no ssh-keygen")
@@ -307,9 +307,9 @@ def test_the_verb(host, capsys, monkeypatch):
     words = ["--folder", str(host.programs.folder), "--signers", str(host.signers)]
     assert main(["update", str(host.stick), *words]) == 2
     assert "there is no update" in capsys.readouterr().err
-    assert "there is no update" in status.last_line(host.programs.folder)
+    assert "there is no update" in notify.last_line(host.programs.folder)
     host.sign(host.wheel("900.1"))
     assert main(["update", str(host.stick), *words]) == 0
-    assert status.last_line(host.programs.folder) == "version 900.1 runs"
+    assert notify.last_line(host.programs.folder) == "version 900.1 runs"
     assert main(["update", "--settle", *words]) == 0
     assert main(["update", *words]) == 2
