@@ -37,7 +37,7 @@ HERE = Path(__file__).parent
 TREE = HERE.parents[1]
 sys.path.insert(0, str(TREE))
 try:
-    from pi_controller.system import install
+    from pi_controller.card import install
 except ModuleNotFoundError as error:
     sys.exit(f"needs {error.name}: install the tree as its README says, then run this with .venv/bin/python")
 
@@ -165,8 +165,8 @@ BOOT_MIB, STATE_MIB, ROOM_MIB = 256, 128, 192
 """The boot partition holds two kernels during an update; the last one grows at the first start; room on the root."""
 FIRST_SETTINGS = """
 from pathlib import Path
-from pi_controller.system.place import make_place
-from pi_controller.system.plan import first_settings
+from pi_controller.host.place import make_place
+from pi_controller.card.plan import first_settings
 from pi_controller.config import format_example
 made = first_settings("", make_place(system=True), lit=False)
 web = made.web.model_copy(update={"host": "0.0.0.0", "judges": True})

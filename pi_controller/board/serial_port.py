@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.errors import PortError, describe_error
 from pi_controller.extras import MissingExtraError, requires_extra
-from pi_controller.system.platform import TerminalError
+from pi_controller.host.platform import TerminalError
 
 if TYPE_CHECKING:
     pass

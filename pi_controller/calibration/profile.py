@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pi_controller.errors import MatError, describe_error
+from pi_controller.host.files import atomic_write
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.bead_solver import Steel
 from pi_controller.sensing.beads import Baseline, ModuleCorrection, identity_correction
 from pi_controller.sensing.hands import HandSettings
 from pi_controller.sensing.strike_settings import THRESHOLD_DB
-from pi_controller.system.files import atomic_write
 
 FORMAT = 1
 MAX_BYTES = 262_144

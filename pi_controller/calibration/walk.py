@@ -5,7 +5,6 @@ repeated. The caller provides the clock and the board.
 """
 
 from collections.abc import Collection, Iterable
-from pathlib import Path
 
 import numpy as np
 
@@ -23,11 +22,7 @@ from pi_controller.calibration.profile import (
 from pi_controller.calibration.slide_step import SlideStep
 from pi_controller.calibration.steps import Step, StepView, WalkView
 from pi_controller.calibration.tap_step import TapStep
-from pi_controller.errors import MatError
-from pi_controller.journal.journal import Journal
 from pi_controller.pads import PADS
-from pi_controller.referee.history import fold
-from pi_controller.rules.registry import game
 from pi_controller.sensing.strikes import StrikeSettings
 
 NO_BOARD = "Waiting for the board."
@@ -211,28 +206,3 @@ class Walk:
 
 def _round_values(values: np.ndarray) -> tuple[float, ...]:
     return tuple(round(float(value), 2) for value in values.ravel())
-
-
-# Checks a table's journal for a hidden bead; during a hide no other program may read the mat's sensors.
-
-
-PHASES_WITHOUT_BEAD = ("toss", "throw", "over")
-"""In all other phases the bead may already, or still, be on the mat."""
-
-
-def may_hide_bead(path: Path) -> bool:
-    """Return True if a bead may be hidden in the game whose journal is at `path`; False without a journal.
-
-    Returns True if the journal cannot be read.
-    """
-    if not path.exists():
-        return False
-    try:
-        with Journal(path, read_only=True) as journal:
-            opened = journal.read_opening()
-            if opened is None:
-                return False
-            story = fold(game(opened.game, opened.options), journal.read())
-    except MatError:
-        return True
-    return story.phase not in PHASES_WITHOUT_BEAD

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from pi_controller.errors import EXIT_STATUSES, UsageError, describe_error
+from pi_controller.host.place import SYSTEM_SETTINGS
 from pi_controller.output import wrap_words
-from pi_controller.system.place import SYSTEM_SETTINGS
 
 if TYPE_CHECKING:
     from pi_controller.config import Settings

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, add_settings, settings_path
 from pi_controller.errors import UsageError
+from pi_controller.host.platform import require_linux
 from pi_controller.output import open_console
-from pi_controller.system.platform import require_linux
 
 if TYPE_CHECKING:
     from pi_controller.simulation.faults import Fault
@@ -48,8 +48,8 @@ def doctor(argv: Sequence[str]) -> int:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
-    from pi_controller.system.doctor import examine
-    from pi_controller.system.support_bundle import write_bundle
+    from pi_controller.tools.doctor import examine
+    from pi_controller.tools.support_bundle import write_bundle
 
     bar = Console(stderr=True)
     with Progress(
@@ -108,7 +108,7 @@ def calibrate_parser() -> Parser:
 def calibrate(argv: Sequence[str]) -> int:
     """Run the calibration; return 0 after saving the profile, 1 if something is wrong and no profile was saved."""
     args = calibrate_parser().parse_args(argv)
-    from pi_controller.calibration.run import calibrate
+    from pi_controller.tools.calibrate import calibrate
 
     faults = _simulated_faults(args.sim)
     passed = calibrate(settings_path(args), args.mat, args.profile, faults, web=args.web, only=args.only)
@@ -138,8 +138,8 @@ def ports(argv: Sequence[str]) -> int:
 
     from pi_controller.board.port_list import list_serial_ports
     from pi_controller.board.serial_port import BY_ID
-    from pi_controller.system import port_report
-    from pi_controller.system.boot_drive import find_boot_drive
+    from pi_controller.tools import port_report
+    from pi_controller.tools.boot_drive import find_boot_drive
 
     ports = list_serial_ports(BY_ID)
     reports = port_report.check_ports(ports, asking=args.ask)
@@ -181,9 +181,9 @@ def flash(argv: Sequence[str]) -> int:
     if args.port != "auto" and not args.port.startswith("/"):
         raise UsageError(f"flash: {args.port!r} is not a port", "'moccasin-mat ports' lists them")
     from pi_controller.board.serial_port import BY_ID
-    from pi_controller.system import find_board
-    from pi_controller.system.boot_drive import THEN, copy_micropython, find_boot_drive
-    from pi_controller.system.flash import BoardFlasher, flash, require_mpremote
+    from pi_controller.tools import find_board
+    from pi_controller.tools.boot_drive import THEN, copy_micropython, find_boot_drive
+    from pi_controller.tools.flash import BoardFlasher, flash, require_mpremote
 
     if args.micropython:
         drive = copy_micropython(Path(args.micropython), find_boot_drive())

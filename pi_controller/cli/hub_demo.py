@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pi_controller.errors import UsageError
+from pi_controller.host.platform import call_at_stop_signals, run_async
 from pi_controller.hub.run import HubRun
-from pi_controller.system.platform import call_at_stop_signals, run_async
 from pi_controller.tournament.decisions import Announced, Entered, Entry, Planned, StreamTableChosen, TeamsDrawn
 
 if TYPE_CHECKING:

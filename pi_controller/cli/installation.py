@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, confirm, image_folder
 from pi_controller.errors import MatError, UsageError
-from pi_controller.system import place as places
-from pi_controller.system.place import NAME, Place, make_place
-from pi_controller.system.platform import require_linux
+from pi_controller.host import place as places
+from pi_controller.host.place import NAME, Place, make_place
+from pi_controller.host.platform import require_linux
 
 if TYPE_CHECKING:
-    from pi_controller.system.plan import Plan
+    from pi_controller.card.plan import Plan
 
 
 def setup_parser() -> Parser:
@@ -61,14 +61,14 @@ def setup(argv: Sequence[str]) -> int:
         return _undo_setup(here, yes=args.yes)
     if args.save_requested:
         return _save_requested(here)
-    from pi_controller.system.plan import plan
+    from pi_controller.card.plan import plan
 
     return _set_up(plan(here, config_txt=args.config_txt, kiosk=args.kiosk), dry=args.dry_run, yes=args.yes)
 
 
 def _save_requested(here: Place) -> int:
-    from pi_controller.system.service import run
-    from pi_controller.system.settings_request import RESTART_AFTER_S, accept
+    from pi_controller.card.service import run
+    from pi_controller.card.settings_request import RESTART_AFTER_S, accept
 
     line, restarts = accept(here)
     print(line)
@@ -81,8 +81,8 @@ def _save_requested(here: Place) -> int:
 
 
 def _set_up(made: Plan, *, dry: bool, yes: bool) -> int:
-    from pi_controller.system import install, service
-    from pi_controller.system.plan import find_restart_reason, obstacles
+    from pi_controller.card import install, service
+    from pi_controller.card.plan import find_restart_reason, obstacles
 
     print(f"This is {f'a {made.model}' if made.model else 'not a Raspberry Pi'}.")
     if stopped := obstacles(made):
@@ -119,7 +119,7 @@ def _set_up(made: Plan, *, dry: bool, yes: bool) -> int:
 
 
 def _activate(commands: Sequence[Sequence[str]], here: Place, *, started: bool) -> int:
-    from pi_controller.system import service
+    from pi_controller.card import service
 
     for command in commands:
         if wrong := service.run(command):
@@ -138,7 +138,7 @@ def _activate(commands: Sequence[Sequence[str]], here: Place, *, started: bool) 
 
 
 def _undo_setup(here: Place, *, yes: bool) -> int:
-    from pi_controller.system import install, service
+    from pi_controller.card import install, service
 
     lines = install.undo_changes(here, dry=True)
     if not lines:
@@ -161,8 +161,8 @@ def _undo_setup(here: Place, *, yes: bool) -> int:
 
 
 def _setup_status(here: Place) -> int:
-    from pi_controller.system import install, service
-    from pi_controller.system.plan import plan
+    from pi_controller.card import install, service
+    from pi_controller.card.plan import plan
 
     entries = install.load(here).written
     if not entries:
@@ -210,12 +210,12 @@ def update(argv: Sequence[str]) -> int:
     args = update_parser().parse_args(argv)
     require_linux("update")
     from pi_controller import __version__
+    from pi_controller.card.service import run, systemctl
     from pi_controller.extras import requires_extra
-    from pi_controller.system.notify import save_last_line
-    from pi_controller.system.service import run, systemctl
+    from pi_controller.host.notify import save_last_line
 
     with requires_extra("update", "update"):
-        from pi_controller.system.update import Programs
+        from pi_controller.card.update import Programs
 
     programs = Programs(args.folder, __version__)
     if args.settle:

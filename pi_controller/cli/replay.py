@@ -64,8 +64,8 @@ def replay(argv: Sequence[str]) -> int:
     if args.to is not None and args.to < 1:
         raise UsageError("there is no record before the first", "--to takes a number from 1")
     from pi_controller.display.game_display import describe_action
-    from pi_controller.journal.replay import replay
     from pi_controller.rules.options import from_text
+    from pi_controller.table.replay import replay
 
     return replay(
         args.file, args.to, args.game or registry.DEFAULT_GAME, from_text(args.set), describe_action, json=args.json

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.cli.arguments import INSTALLED, Parser, load_settings, settings_path
 from pi_controller.errors import PortError, UsageError, describe_error
+from pi_controller.host.files import atomic_write, explain_refusal
 from pi_controller.output import open_console
 from pi_controller.rules import registry
-from pi_controller.system.files import atomic_write, explain_refusal
 
 if TYPE_CHECKING:
     from pi_controller.config import Settings

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, add_log_level, add_settings, load_settings, set_log_level, settings_path
 from pi_controller.errors import MatError, UsageError
-from pi_controller.system.place import make_place
-from pi_controller.system.platform import require_linux
+from pi_controller.host.place import make_place
+from pi_controller.host.platform import require_linux
 from pi_controller.web.roles import HEAD, ROLES
 
 if TYPE_CHECKING:
+    from pi_controller.calibration.sensor_checks import ReportLine
     from pi_controller.config import Settings
     from pi_controller.display.sound import Sound
-    from pi_controller.system.sensor_checks import ReportLine
     from pi_controller.web.accounts import User, Users
 
 
@@ -50,8 +50,8 @@ def run(argv: Sequence[str]) -> int:
         from pi_controller.cli.settings import offer_setup
 
         path = offer_setup()
+    from pi_controller.host.status import own_channel, report_start_faults
     from pi_controller.runtime.run import run_table
-    from pi_controller.system.status import own_channel, report_start_faults
 
     with report_start_faults(own_channel()):
         again = run_table(load_settings(path), path, partial(_report, path, name="table.txt"))
@@ -92,7 +92,7 @@ def exhibit(argv: Sequence[str]) -> int:
     """Run the installation until Ctrl-C; return the exit status."""
     args = exhibit_parser().parse_args(argv)
     require_linux("exhibit")
-    from pi_controller.system.status import own_channel, report_start_faults
+    from pi_controller.host.status import own_channel, report_start_faults
 
     path = settings_path(args)
     with report_start_faults(own_channel()):
@@ -129,15 +129,16 @@ def exhibit(argv: Sequence[str]) -> int:
 
 def _examine(path: Path | None, sound: Sound) -> Iterator[ReportLine | None]:
     """Yield the doctor's lines for a running exhibit, whose loudspeaker is `sound`."""
-    from pi_controller.system.doctor import examine_exhibit
+    from pi_controller.tools.doctor import examine_exhibit
 
     yield from examine_exhibit(path, sound)
 
 
 def _report(path: Path | None, told: str, name: str = "installation.txt") -> bytes:
     """Return the diagnostic report as a ZIP; `told`, the page's text, is its file `name`."""
-    from pi_controller.system import support_bundle, warning_log
-    from pi_controller.system.doctor import examine_without_mat
+    from pi_controller.host import warning_log
+    from pi_controller.tools import support_bundle
+    from pi_controller.tools.doctor import examine_without_mat
 
     warnings = warning_log.read_log(make_place(system=True).state / warning_log.FILE)
     more = {name: told, warning_log.FILE: warnings}

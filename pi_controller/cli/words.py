@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, add_settings, load_settings, settings_path
 from pi_controller.errors import UsageError
-from pi_controller.system.platform import expand_home
+from pi_controller.host.platform import expand_home
 from pi_controller.text import SUFFIX
 
 if TYPE_CHECKING:

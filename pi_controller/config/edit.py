@@ -19,9 +19,9 @@ from pi_controller.config.fields import Keys, Section, describe_values, list_fie
 from pi_controller.config.load import Model, parse_model, read_text, validate_data
 from pi_controller.config.model import DEFAULT_TABLE_NAME, GameSection, Settings, table_name_of
 from pi_controller.errors import SettingsError, describe_error
+from pi_controller.host.files import atomic_write
 from pi_controller.rules import registry
 from pi_controller.rules.options import Choice, Flag, Option, format_option
-from pi_controller.system.files import atomic_write
 
 KEPT = ".before"
 """Added to the name of a settings file: the file as it was before the last change from the page."""

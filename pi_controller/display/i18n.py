@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.errors import SettingsError, describe_error
 from pi_controller.extras import requires_extra
-from pi_controller.system.platform import expand_home
+from pi_controller.host.platform import expand_home
 from pi_controller.text import SUFFIX, is_code, is_file
 
 if TYPE_CHECKING:

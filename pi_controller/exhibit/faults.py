@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import msgspec
 
 from pi_controller.display.i18n import mark
-from pi_controller.system.status import SETTINGS_HINT
+from pi_controller.host.status import SETTINGS_HINT
 
 if TYPE_CHECKING:
     from pi_controller.exhibit.exhibit import Exhibit

@@ -21,10 +21,10 @@ from pi_controller.calibration.detectors import RunningStats
 from pi_controller.calibration.profile import Profile
 from pi_controller.errors import describe_error
 from pi_controller.exhibit import faults
+from pi_controller.host.files import atomic_write
+from pi_controller.host.machine_health import LOW_DISK_BYTES, MachineHealth
 from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.pinmap import pinmap
-from pi_controller.system.files import atomic_write
-from pi_controller.system.machine_health import LOW_DISK_BYTES, MachineHealth
 
 log = logging.getLogger(__name__)
 

@@ -16,9 +16,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import msgspec
 
 from pi_controller.exhibit.faults import KINDS
-from pi_controller.runtime.webhook import WebhookError, post_json
-from pi_controller.system.platform import run_async
+from pi_controller.host.platform import run_async
 from pi_controller.table.table import Observer
+from pi_controller.web.webhook import WebhookError, post_json
 
 if TYPE_CHECKING:
     from pi_controller.exhibit.installation import Installation

@@ -19,7 +19,7 @@ from pi_controller.config.edit import KEPT, EditError, edit_text, require_valid
 from pi_controller.config.fields import Section
 from pi_controller.config.load import read_model
 from pi_controller.errors import MatError, SettingsError, describe_error
-from pi_controller.system.files import atomic_write, explain_refusal
+from pi_controller.host.files import atomic_write, explain_refusal
 from pi_controller.text import is_invisible
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,9 @@ from pathlib import Path
 
 from pi_controller.board.messages import LinkUp, Message
 from pi_controller.calibration.profile import Profile
+from pi_controller.calibration.sensor_checks import SensorListener
 from pi_controller.config import Settings
+from pi_controller.config.request import saver
 from pi_controller.display.sound import AplaySound, Sound
 from pi_controller.display.voice import Voice, make_voice
 from pi_controller.exhibit.exhibit import EndedSession, Exhibit, SessionGames, local_time
@@ -31,14 +33,12 @@ from pi_controller.exhibit.spoken import Prompter
 from pi_controller.exhibit.staff_desk import StaffDesk, StaffPage
 from pi_controller.exhibit.staff_setup import select_settings
 from pi_controller.exhibit.usage import Usage, usage_path
+from pi_controller.host.machine_health import MachineHealth, is_clock_set, read_health
+from pi_controller.host.place import KEY_CHANGES
+from pi_controller.host.request import RUNNING, restart_request_path
 from pi_controller.referee.facts import Seats
-from pi_controller.runtime.daemon import Mat
 from pi_controller.sensing.events import MatEvent
-from pi_controller.system.kiosk import RUNNING, restart_request_path
-from pi_controller.system.machine_health import MachineHealth, is_clock_set, read_health
-from pi_controller.system.place import KEY_CHANGES
-from pi_controller.system.sensor_checks import SensorListener
-from pi_controller.system.settings_request import saver
+from pi_controller.table.mats import Mat
 from pi_controller.table.table import Observer
 from pi_controller.table.view import View
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from pi_controller.calibration.sensor_checks import LISTEN_S, Group, ReportLine, SensorListener, find_failures
 from pi_controller.errors import MatError
 from pi_controller.exhibit.health import store_state
 from pi_controller.journal.verify import verify_journal
-from pi_controller.system.sensor_checks import LISTEN_S, Group, ReportLine, SensorListener, find_failures
 
 if TYPE_CHECKING:
     from pi_controller.exhibit.installation import Installation

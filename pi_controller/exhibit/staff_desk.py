@@ -59,10 +59,10 @@ from pi_controller.exhibit.screen import build_screen
 from pi_controller.exhibit.self_test import Verdict
 from pi_controller.exhibit.staff_setup import Save, SetupHooks, StaffSetup
 from pi_controller.exhibit.usage import COLUMNS, Bar, Usage
-from pi_controller.system.files import atomic_write
-from pi_controller.system.notify import last_line
-from pi_controller.system.place import KEYS_CHANGED, PROGRAMS, SET_CLOCK_REQUEST
-from pi_controller.system.status import CARD_FAULTS
+from pi_controller.host.files import atomic_write
+from pi_controller.host.notify import last_line
+from pi_controller.host.place import KEYS_CHANGED, PROGRAMS, SET_CLOCK_REQUEST
+from pi_controller.host.status import CARD_FAULTS
 from pi_controller.web import requests
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Session, Sessions, Users
 from pi_controller.web.requests import RequestError, json_route

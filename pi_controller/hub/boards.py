@@ -15,6 +15,7 @@ from pi_controller.display import phrases
 from pi_controller.display.drawing import isolate_name, player_name
 from pi_controller.display.game_display import game_name, get_show
 from pi_controller.display.i18n import catalogue, mark
+from pi_controller.host.machine_health import LOW_DISK_BYTES
 from pi_controller.hub.decision_log import (
     DAY_CHOICES,
     DAY_FORM,
@@ -26,7 +27,6 @@ from pi_controller.hub.decision_log import (
 from pi_controller.hub.hall import ID_WIDTH, wall_parts
 from pi_controller.hub.table_names import name_tables, same_names
 from pi_controller.rules import registry
-from pi_controller.system.machine_health import LOW_DISK_BYTES
 from pi_controller.text import join_words
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.director import Tournament

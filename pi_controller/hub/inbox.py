@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from pi_controller.errors import JournalError, describe_error
+from pi_controller.host.files import create_private_file
 from pi_controller.hub import store
 from pi_controller.hub.messages import MAX_GAMES, Ack, Events, Game, Hello, RecordRange, RefusalReason, StoredMessage
 from pi_controller.hub.store import BadValueError, Database, DatabaseUnavailableError, StoreError, StoreUser
 from pi_controller.journal import file as journal_file
 from pi_controller.journal.file import Row, chain_rows, genesis, next_hash
 from pi_controller.referee.facts import Fact, GameOpened, MatchGiven
-from pi_controller.system.files import create_private_file
 
 _TABLES = (
     """games(

@@ -25,9 +25,9 @@ from pi_controller.config.edit import change_text
 from pi_controller.config.load import key_lines, read_text
 from pi_controller.config.model import HubSection, table_name_of
 from pi_controller.errors import MatError, SettingsError, UsageError, describe_error
+from pi_controller.host.files import atomic_write, write_private_file
+from pi_controller.host.platform import is_root
 from pi_controller.hub.settings import HTTPS_PORT
-from pi_controller.system.files import atomic_write, write_private_file
-from pi_controller.system.platform import is_root
 
 VERSION = 2
 PATH = "/join"

@@ -17,11 +17,11 @@ import msgspec
 from pi_controller import __version__
 from pi_controller.config.fields import is_topic_name
 from pi_controller.errors import MatError, describe_error
+from pi_controller.host.files import write_private_file
 from pi_controller.hub import join
 from pi_controller.hub.mqtt import Broker, can_sign_in
 from pi_controller.hub.settings import ACCOUNT, HTTPS_PORT, HubSettings
 from pi_controller.hub.setup import JOINED, TABLES, has_joined, issue_account, reload_broker
-from pi_controller.system.files import write_private_file
 from pi_controller.web.accounts import Rate, Throttle, throttle_keys
 from pi_controller.web.limits import is_loopback
 

@@ -14,8 +14,8 @@ from msgspec import Meta
 
 from pi_controller.config.fields import is_topic_name
 from pi_controller.errors import MatError
+from pi_controller.host.machine_health import MachineHealth
 from pi_controller.journal.file import EPOCH_BYTES, Row, chain_rows, genesis
-from pi_controller.system.machine_health import MachineHealth
 from pi_controller.table.view import View
 from pi_controller.text import MAX_NAME_CHARS
 

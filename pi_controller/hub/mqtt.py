@@ -17,8 +17,8 @@ import aiomqtt
 
 from pi_controller.config.model import HubSection
 from pi_controller.errors import SettingsError, describe_error
+from pi_controller.host.platform import run_async
 from pi_controller.hub.messages import Message, encode
-from pi_controller.system.platform import run_async
 
 Session = Callable[[aiomqtt.Client, asyncio.Queue[aiomqtt.Message]], Coroutine[Any, Any, None]]
 

@@ -22,11 +22,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from pi_controller.errors import MatError, UsageError, describe_error
+from pi_controller.host.files import write_private_file
+from pi_controller.host.platform import own_name
 from pi_controller.hub.join import Account, table_settings
 from pi_controller.hub.messages import MAX_MESSAGE_BYTES, ROOT
 from pi_controller.hub.settings import ACCOUNT, FILE
-from pi_controller.system.files import write_private_file
-from pi_controller.system.platform import own_name
 
 # Manage the tables' accounts at the MQTT broker, also while the broker runs.
 #

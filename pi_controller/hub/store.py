@@ -19,9 +19,9 @@ import msgspec
 
 from pi_controller.errors import MatError, describe_error
 from pi_controller.extras import install_hint
+from pi_controller.host.files import create_private_file
 from pi_controller.journal import file
 from pi_controller.journal.file import Row, genesis, next_hash
-from pi_controller.system.files import create_private_file
 from pi_controller.tournament.decisions import Decision, Fact
 
 if TYPE_CHECKING:

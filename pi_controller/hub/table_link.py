@@ -21,10 +21,10 @@ import msgspec
 from pi_controller import __version__
 from pi_controller.config import Settings
 from pi_controller.errors import MatError, describe_error
+from pi_controller.host.machine_health import MachineHealth, read_health, round_health
 from pi_controller.hub import messages, mqtt
 from pi_controller.hub.inbox import READ_ERRORS, Journals, NextGameError
 from pi_controller.referee.judge import CopiedRecords, MatchCall, MatchVoidCall, RoundClockCall, VoidReason
-from pi_controller.system.machine_health import MachineHealth, read_health, round_health
 from pi_controller.table.commands import CommandQueueError
 from pi_controller.table.table import Observer, Table
 from pi_controller.table.table_queue import TableQueue

@@ -24,8 +24,8 @@ import msgspec
 
 from pi_controller import __version__
 from pi_controller.errors import DamagedJournalError, JournalError, describe_error
+from pi_controller.host.files import create_private_file, explain_refusal, sync
 from pi_controller.referee.facts import ANY_FACT, Fact
-from pi_controller.system.files import create_private_file, explain_refusal, sync
 
 # Hash chain of a journal: the hash of each record covers all records before it, so that no change goes unnoticed.
 #

@@ -22,12 +22,12 @@ from typing import IO, Self
 import msgspec
 
 from pi_controller.errors import JournalError, describe_error
+from pi_controller.host.files import create_private_file
+from pi_controller.host.platform import lock_file
 from pi_controller.journal import file, rotation
 from pi_controller.journal.file import Meta, Row, damage_error, journal_error, journal_errors
 from pi_controller.journal.verify import ChainChecker, check_records
 from pi_controller.referee.facts import Fact, GameOpened
-from pi_controller.system.files import create_private_file
-from pi_controller.system.platform import lock_file
 
 _encode = msgspec.json.Encoder().encode
 _MODE = 0o666

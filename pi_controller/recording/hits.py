@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pi_controller.board.messages import Gap, LinkDown, LinkUp, Message, Piezo
+from pi_controller.host.files import create_private_file
 from pi_controller.recording.format import RecordingError, pack, unpack
 from pi_controller.recording.store import BlockStore, StoreKind, read_rows, store_errors
 from pi_controller.sensing.events import MatEvent, Strike
 from pi_controller.sensing.mirror import mirror_pad
 from pi_controller.sensing.strikes import StrikeSettings
-from pi_controller.system.files import create_private_file
 from pi_controller.table.table import Observer, Table
 
 log = logging.getLogger(__name__)

@@ -47,10 +47,10 @@ from pi_controller.referee.facts import (
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCommand, JudgeHideAgain, JudgeUndo
 from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
-from pi_controller.runtime.daemon import Mat, Mats, mat_sensors_for
 from pi_controller.sensing.events import Button, MatEvent, Strike
 from pi_controller.sensing.sensors import MatSensors
 from pi_controller.sensing.strikes import StrikeSettings
+from pi_controller.table.mats import Mat, Mats, mat_sensors_for
 from pi_controller.table.table import Table
 
 Records = list[tuple[int, Fact]]

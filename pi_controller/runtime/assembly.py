@@ -33,7 +33,6 @@ from pi_controller.display.lights import PAGE_S, REVEAL_S, StickWalk
 from pi_controller.display.voice import start_voice
 from pi_controller.errors import DamagedJournalError, JournalError, MatError
 from pi_controller.extras import requires_extra
-from pi_controller.journal.backup import Backup
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.recover import ReplacedJournal, replace_damaged
 from pi_controller.output import open_console
@@ -42,8 +41,10 @@ from pi_controller.referee.base import Referee
 from pi_controller.referee.selection import referee_for
 from pi_controller.rules.base import Game
 from pi_controller.rules.registry import game
-from pi_controller.runtime.daemon import Daemon, Mat, mat_sensors_for
+from pi_controller.runtime.daemon import Daemon
 from pi_controller.sensing.sensors import MatSensors
+from pi_controller.table.backup import Backup
+from pi_controller.table.mats import Mat, mat_sensors_for
 from pi_controller.table.table import Observer, Table, commitment_context, journalled_game
 from pi_controller.table.table_queue import TableQueue
 from pi_controller.table.view import View
@@ -110,7 +111,7 @@ def assemble(
     publish = start_voice(settings.voice, table.view, publish, stack)
     strip, scene = make_strip(settings, mats[0].source), None
     if strip is not None and settings.strips.scene:
-        from pi_controller.runtime.plugins import make_scene  # noqa: PLC0415 - needs a package of somebody else
+        from pi_controller.runtime.plugins import make_scene  # noqa: PLC0415
 
         scene = make_scene(settings.strips.scene, strip.count)
     daemon = Daemon(table, mats, pressed, strip, publish, scene=scene)
@@ -266,11 +267,11 @@ def mat_sensors(settings: Settings, profile: Profile | None = None) -> MatSensor
 
 def make_watchers(settings: Settings, folder: Path, stack: ExitStack) -> list[Observer[Table]]:
     """Start other packages' observers and the webhook, each in a thread of its own; `stack` closes them."""
-    from pi_controller.runtime.plugins import WatcherThread, make_watcher  # noqa: PLC0415 - off by default
+    from pi_controller.runtime.plugins import WatcherThread, make_watcher  # noqa: PLC0415
 
     watchers = [(name, make_watcher(name, folder)) for name in settings.observers.load]
     if settings.webhook.url:
-        from pi_controller.runtime.webhook import make_webhook  # noqa: PLC0415 - off by default
+        from pi_controller.web.webhook import make_webhook  # noqa: PLC0415 - off by default
 
         watchers.append(("webhook", make_webhook(settings)))
     found: list[Observer[Table]] = []
@@ -359,7 +360,7 @@ def _web(
         stack.callback(judges.users.close)
         command_queue, more = judges.command_queue, [*more, *judges.routes]
         if restart is not None:
-            from pi_controller.system.settings_request import saver  # noqa: PLC0415
+            from pi_controller.config.request import saver  # noqa: PLC0415
             from pi_controller.web.settings_page import SettingsPage, settings_routes  # noqa: PLC0415
 
             save = None if file is None else saver(file, os.environ.get("RUNTIME_DIRECTORY", ""))
@@ -377,18 +378,18 @@ def start_page_routes(
     settings: Settings, file: Path, judges: JudgeConsole, restart: Callable[[], None]
 ) -> Sequence[Route]:
     """Return the routes of a card's choice; [] if this machine does not run from a card."""
-    from pi_controller.system import (  # noqa: PLC0415
+    from pi_controller.config import (  # noqa: PLC0415
         machine_report,
-        settings_request,
+        request,
     )
 
     folder = os.environ.get("RUNTIME_DIRECTORY", "")
-    if not folder or not settings_request.REQUEST.path.exists() or machine_report.read_state() is None:
+    if not folder or not request.REQUEST.path.exists() or machine_report.read_state() is None:
         return []
-    from pi_controller.hub.first_start import CardDesk  # noqa: PLC0415 - only a card has the choice
+    from pi_controller.card.first_start import CardDesk  # noqa: PLC0415 - only a card has the choice
     from pi_controller.web.start_page import StartPage, start_routes  # noqa: PLC0415
 
-    desk = CardDesk(settings, file, judges.users, partial(settings_request.ask_machine, file, folder))
+    desk = CardDesk(settings, file, judges.users, partial(request.ask_machine, file, folder))
     judges.api.has_start = True
     return start_routes(StartPage(judges.api, judges.command_queue, desk, restart))
 

@@ -30,6 +30,7 @@ from pi_controller.journal import file
 from pi_controller.rules.registry import describe_package, find_entry_points
 from pi_controller.table.table import Observer, Table
 from pi_controller.table.view import View, is_between_hides
+from pi_controller.table.watcher import TableWatcher
 from pi_controller.text import did_you_mean, format_value, join_words
 
 if TYPE_CHECKING:
@@ -51,22 +52,6 @@ class PluginError(UsageError):
     """Another package's observer or scene that cannot be used."""
 
     code = "plugin"
-
-
-class TableWatcher:
-    """What a package's observer overrides. All methods are called in one thread, in order.
-
-    `View` is what the live page shows. A `Fact` is a record of the journal; those of a hide come when it is over.
-    """
-
-    def on_view(self, view: View) -> None:
-        """Called with each new view; with the newest ones only if the observer is slow."""
-
-    def on_facts(self, facts: Sequence[tuple[int, Fact]]) -> None:
-        """Called with new records (their `seq` and the fact), between two hides."""
-
-    def close(self) -> None:
-        """Called once, when the table stops."""
 
 
 def load_function(group: str, name: str) -> Callable[..., Any]:

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 from pi_controller.board.message_source import NoSource
 from pi_controller.config import Settings
 from pi_controller.display.terminal import render_text, score_sheet
+from pi_controller.host.notify import Notifier, from_environment
 from pi_controller.output import line_width
 from pi_controller.runtime.assembly import assemble, assemble_exhibit, in_language, print_urls
 from pi_controller.runtime.console import execute_line, help_now, typed_lines
 from pi_controller.runtime.daemon import FRAME_S, Daemon
-from pi_controller.system.notify import Notifier, from_environment
 from pi_controller.table.table import Observer, Table
 from pi_controller.table.table_queue import TableQueue
 from pi_controller.table.view import View

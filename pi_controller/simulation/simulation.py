@@ -24,7 +24,7 @@ from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules import registry
 from pi_controller.rules.base import Game
 from pi_controller.rules.registry import game_class
-from pi_controller.runtime.daemon import Daemon, Mat, mat_sensors_for
+from pi_controller.runtime.daemon import Daemon
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.habits import UNTIDY, Habits
 from pi_controller.simulation.mat import SimMat, make_mat
@@ -32,6 +32,7 @@ from pi_controller.simulation.people import People
 from pi_controller.simulation.plans import Mischief, PaceName
 from pi_controller.simulation.truth import Truth, Turns
 from pi_controller.simulation.world import World
+from pi_controller.table.mats import Mat, mat_sensors_for
 from pi_controller.table.table import Table, commitment_context
 from pi_controller.table.view import View
 

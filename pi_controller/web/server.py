@@ -14,7 +14,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from pi_controller.errors import MatError, describe_error
-from pi_controller.system.platform import max_open_files
+from pi_controller.host.platform import max_open_files
 from pi_controller.web.address import PageSettings
 from pi_controller.web.app import create_app
 from pi_controller.web.feed import Feed

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from pi_controller.config import edit
 from pi_controller.display.game_display import key_to_words
 from pi_controller.errors import SettingsError
-from pi_controller.journal.backup import copy_of
+from pi_controller.table.backup import copy_of
 from pi_controller.table.table_queue import TableQueue
 from pi_controller.web import requests
 from pi_controller.web.sign_in import SignInRoutes

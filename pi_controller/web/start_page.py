@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from pi_controller.system.machine_settings import HTTPS_PORT, HUB_PORT, START_PAGE
-from pi_controller.system.wifi_files import wifi_code
+from pi_controller.config.machine_settings import HTTPS_PORT, HUB_PORT, START_PAGE
+from pi_controller.config.own_network import wifi_code
 from pi_controller.table.table_queue import TableQueue
 from pi_controller.web import requests
 from pi_controller.web.sign_in import SignInRoutes

@@ -10,7 +10,7 @@ from pi_controller.board.buttons import MIN_PRESS_S, NAMES, GpioButtons, MockBut
 from pi_controller.board.interfaces import ButtonsError
 from pi_controller.config import Settings
 from pi_controller.pinmap import pinmap
-from pi_controller.system import doctor_checks
+from pi_controller.tools import doctor_checks
 
 PINS = {**pinmap().pi.buttons, "ready_a": 26, "ready_b": 27}
 """Those of the drawn mat, and a host's two ready buttons on free pins."""

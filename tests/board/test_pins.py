@@ -29,10 +29,11 @@ from pi_controller.journal.journal import Journal
 from pi_controller.referee.history import effective_records
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules import registry
-from pi_controller.runtime.daemon import Daemon, Mat
+from pi_controller.runtime.daemon import Daemon
 from pi_controller.sensing.events import HandIn, HandOut, SamplesMissing, Strike
 from pi_controller.sensing.sensors import MatSensors
 from pi_controller.sensing.strikes import StrikeDetector
+from pi_controller.table.mats import Mat
 from pi_controller.table.table import Table
 
 HIDES = 6

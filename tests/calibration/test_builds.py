@@ -18,7 +18,7 @@ from pi_controller.sensing.beads import BeadTracker
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import parse_fault
 from pi_controller.simulation.simulation import Simulation
-from pi_controller.system.doctor import examine_simulated
+from pi_controller.tools.doctor import examine_simulated
 
 SIZES = [24, 16, 12, 8]
 

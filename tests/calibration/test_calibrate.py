@@ -10,12 +10,12 @@ from visit import visitor
 
 from pi_controller import cli
 from pi_controller.calibration import profile as profiles
-from pi_controller.calibration import run as calibrate
-from pi_controller.calibration.walk import may_hide_bead
+from pi_controller.journal.hidden_bead import may_hide_bead
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import ActionPlayed, GameOpened
 from pi_controller.rules.registry import game
 from pi_controller.simulation.simulation import Simulation
+from pi_controller.tools import calibrate
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from event_stream import Stream
 from travel import travelling
 from visit import visitor
 
-from pi_controller.calibration.run import WalkPage, render_walk
 from pi_controller.calibration.steps import Bar, Finding, StepView, WalkView
+from pi_controller.tools.calibrate import WalkPage, render_walk
 
 VIEW = WalkView(
     steps=(

@@ -13,11 +13,11 @@ from pi_controller.calibration.profile import MagnetProfile, Profile, ProfileErr
 from pi_controller.config import Settings, read_settings
 from pi_controller.rules.registry import game
 from pi_controller.runtime.assembly import apply_profile, mat_sensors
-from pi_controller.runtime.daemon import mat_sensors_for
 from pi_controller.sensing.events import BeadsAtRest
 from pi_controller.sensing.hands import HandSettings
 from pi_controller.simulation import simulation
 from pi_controller.simulation.mat import SimListening
+from pi_controller.table.mats import mat_sensors_for
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from pi_controller.calibration.run import WalkPicture
 from pi_controller.calibration.steps import Bar, Finding, StepView, WalkView
+from pi_controller.tools.calibrate import WalkPicture
 
 VIEW = WalkView(
     steps=(

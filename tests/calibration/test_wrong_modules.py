@@ -13,6 +13,7 @@ from pi_controller.board.messages import Field
 from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.bead_step import SPOTS, describe_cause
 from pi_controller.calibration.profile import Profile, ProfileError, WrongModule, list_wrong_modules
+from pi_controller.calibration.sensor_checks import LISTEN_S, SensorListener
 from pi_controller.calibration.wrong_modules import (
     Cause,
     WrongModuleSearch,
@@ -22,7 +23,6 @@ from pi_controller.calibration.wrong_modules import (
 )
 from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
-from pi_controller.runtime.daemon import mat_sensors_for
 from pi_controller.sensing.beads import BeadTracker, ModuleCorrection, identity_correction, learn_baseline
 from pi_controller.sensing.events import BeadsAtRest
 from pi_controller.sensing.strike_settings import StrikeSettings
@@ -30,7 +30,7 @@ from pi_controller.simulation import sensors
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import parse_fault
 from pi_controller.simulation.mat import SimListening
-from pi_controller.system.sensor_checks import LISTEN_S, SensorListener
+from pi_controller.table.mats import mat_sensors_for
 
 bench = load_file("tests/tools/measure_wrong_modules.py")
 Wiring, Mat = bench.Wiring, bench.Mat

@@ -24,7 +24,7 @@ from walking import walked
 from pi_controller.config import Settings
 from pi_controller.pinmap import pinmap
 from pi_controller.simulation.faults import parse_fault
-from pi_controller.system.doctor import examine_simulated
+from pi_controller.tools.doctor import examine_simulated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,11 +15,12 @@ from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import LinkSeen
 from pi_controller.referee.history import effective_records
 from pi_controller.rules import registry
-from pi_controller.runtime.daemon import Daemon, Mat
+from pi_controller.runtime.daemon import Daemon
 from pi_controller.sensing.sensors import MatSensors
 from pi_controller.simulation.mat import SimMat
 from pi_controller.simulation.plans import Mischief
 from pi_controller.simulation.simulation import TICK_S, Simulation
+from pi_controller.table.mats import Mat
 from pi_controller.table.table import Table
 
 

@@ -11,7 +11,7 @@ from pi_controller.config import read_settings
 from pi_controller.exhibit.exhibit import KINDS as WAYS_TO_PLAY
 from pi_controller.exhibit.heartbeat import BEAT_S, FIRST_BEAT_S, Heartbeat, find_state
 from pi_controller.runtime.assembly import assemble_exhibit
-from pi_controller.runtime.webhook import WebhookError
+from pi_controller.web.webhook import WebhookError
 
 NOW = 1_790_000_000.0
 ADDRESS = "https://monitor.example/ping/s3cr3t"

@@ -14,10 +14,10 @@ from pi_controller.board.strips import MemoryStrip
 from pi_controller.config import read_settings
 from pi_controller.exhibit.health import SCANS, MachineWatch, SensorDrift, facts
 from pi_controller.exhibit.screen import build_screen
+from pi_controller.host.machine_health import MachineHealth
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.runtime.assembly import assemble_exhibit
-from pi_controller.system.machine_health import MachineHealth
 
 STRIPS = len(pinmap().touch.strips)
 

@@ -15,9 +15,9 @@ from pi_controller.exhibit.self_test import SelfTest
 from pi_controller.runtime.assembly import assemble_exhibit
 from pi_controller.simulation.faults import parse_fault
 from pi_controller.simulation.mat import SimListening
-from pi_controller.system import doctor_checks
-from pi_controller.system.doctor import examine_exhibit
-from pi_controller.system.machine_checks import DISK
+from pi_controller.tools import doctor_checks
+from pi_controller.tools.doctor import examine_exhibit
+from pi_controller.tools.machine_checks import DISK
 
 HOUR = 3600.0
 DAY = 24 * HOUR

@@ -19,9 +19,9 @@ from pi_controller.exhibit.exhibit import EndedSession
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.staff_desk import HOME, NOTICE, READY_NOTICES, build_staff_view
 from pi_controller.exhibit.usage import Usage
+from pi_controller.host.machine_health import MachineHealth
+from pi_controller.host.place import KEYS_CHANGED, SET_CLOCK_REQUEST, Place
 from pi_controller.sensing.events import Link, SensorFault, SensorFaultsChange
-from pi_controller.system.machine_health import MachineHealth
-from pi_controller.system.place import KEYS_CHANGED, SET_CLOCK_REQUEST, Place
 from pi_controller.web.accounts import FILE
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)

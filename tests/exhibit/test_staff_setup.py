@@ -18,8 +18,8 @@ from pi_controller.exhibit.self_test import GAMES, Verdict
 from pi_controller.exhibit.staff_desk import HOME
 from pi_controller.exhibit.staff_setup import PATH
 from pi_controller.exhibit.usage import Usage
+from pi_controller.host.machine_health import MachineHealth
 from pi_controller.sensing.events import SensorFault, SensorFaultsChange
-from pi_controller.system.machine_health import MachineHealth
 
 HOUR = 3600.0
 DAY = 24 * HOUR

@@ -16,14 +16,14 @@ from pi_controller.display import game_display, phrases
 from pi_controller.display.lights import frame
 from pi_controller.display.terminal import TerminalTable, render_text
 from pi_controller.errors import UsageError
+from pi_controller.journal.convert import read_journal_record
 from pi_controller.journal.journal import Journal
 from pi_controller.pinmap import pinmap
-from pi_controller.record.convert import read_journal_record
 from pi_controller.record.file import read, write
 from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.runtime.console import execute_line, help_now
-from pi_controller.runtime.daemon import mat_sensors_for
+from pi_controller.table.mats import mat_sensors_for
 from pi_controller.table.table import Table
 from pi_controller.web import game_page
 from pi_controller.web.console_page import console, sheet_fields

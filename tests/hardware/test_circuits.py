@@ -20,11 +20,17 @@ from needed import need
 from values import HARDWARE, LICENCE, Circuit, engineering, values
 
 from pi_controller.board import wire
+from pi_controller.calibration.sensor_checks import (
+    MIDDLE_COUNTS,
+    MIN_DISC_MS,
+    OFF_REST_COUNTS,
+    classify_rest,
+    explain_step,
+)
 from pi_controller.pinmap import pinmap
 from pi_controller.simulation import sensors
 from pi_controller.simulation.board import modules
 from pi_controller.simulation.faults import RESTS
-from pi_controller.system.sensor_checks import MIDDLE_COUNTS, MIN_DISC_MS, OFF_REST_COUNTS, classify_rest, explain_step
 
 V = values()
 NAMES = [(name, figure) for name in ("passive", "amplifier", "fsr", "bus") for figure in V.limits_of(name)]

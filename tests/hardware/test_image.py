@@ -16,15 +16,15 @@ from typing import Any
 import build
 import pytest
 
-from pi_controller.config import format_example, read_settings
-from pi_controller.system import machine_settings, wifi_files
-from pi_controller.system.machine_settings import Wifi
-from pi_controller.system.place import HUB_UNIT, make_place
-from pi_controller.system.place import PROGRAMS as PROGRAMS_FOLDER
-from pi_controller.system.plan import first_settings
-from pi_controller.system.service_unit import unit
-from pi_controller.system.status import SCREEN_RESTART, FaultChannel
-from pi_controller.system.wifi_files import wpa_settings
+from pi_controller.card import wifi_files
+from pi_controller.card.plan import first_settings
+from pi_controller.card.service_unit import unit
+from pi_controller.card.wifi_files import wpa_settings
+from pi_controller.config import format_example, machine_settings, own_network, read_settings
+from pi_controller.config.machine_settings import Wifi
+from pi_controller.host.place import HUB_UNIT, make_place
+from pi_controller.host.place import PROGRAMS as PROGRAMS_FOLDER
+from pi_controller.host.status import SCREEN_RESTART, FaultChannel
 
 IMAGE = Path(build.__file__).parent
 FILES = IMAGE / "files"
@@ -727,7 +727,7 @@ def test_hub_and_network_units_wait_for_card_files():
         assert "\nAfter=moccasin-mat-card.service" in text
     assert (UNITS / HUB_UNIT).is_file(), "an update starts it again by this name"
     portal = (UNITS / "moccasin-mat-portal.socket").read_text("utf-8")
-    assert f"\nListenStream={wifi_files.OWN_ADDRESS}:80\n" in portal
+    assert f"\nListenStream={own_network.OWN_ADDRESS}:80\n" in portal
     assert {"mosquitto.service", "wpa_supplicant.service"} <= set(build.OFF)
 
 
@@ -768,7 +768,7 @@ def test_first_network_screen_fits_smallest_console():
 
 
 def test_kiosk_card_has_packages_and_setup_option():
-    from pi_controller.system.kiosk import PROGRAMS
+    from pi_controller.card.kiosk import PROGRAMS
 
     assert set(PROGRAMS) <= set(build.KIOSK)
     assert not set(PROGRAMS) & {name for names in build.PACKAGES.values() for name in names}

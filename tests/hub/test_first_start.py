@@ -11,14 +11,14 @@ from card_machine import CardMachine
 from judge_house import PIN, cheap
 from mosquitto import needs_mosquitto
 
-from pi_controller.config import read_settings
+from pi_controller.card import first_start
+from pi_controller.card.first_start import parse_join_text
+from pi_controller.config import read_settings, request
 from pi_controller.errors import MatError, UsageError
-from pi_controller.hub import first_start, join
-from pi_controller.hub.first_start import parse_join_text
+from pi_controller.hub import join
 from pi_controller.hub.join import Account, JoinError
 from pi_controller.hub.settings import load_hub
 from pi_controller.hub.setup import write_certificates
-from pi_controller.system import settings_request
 from pi_controller.web.accounts import FILE as USERS
 from pi_controller.web.accounts import Users
 
@@ -212,8 +212,8 @@ def test_unsaved_account_leaves_the_former_account(machine, account, monkeypatch
     with pytest.raises(MatError):
         machine.apply("gathering", code=f"10.42.0.1 {CODE}")
     assert password.read_bytes() == before
-    content.pop(settings_request.ANSWER)
-    assert {name: text for name, text in machine.content().items() if name != settings_request.ANSWER} == content
+    content.pop(request.ANSWER)
+    assert {name: text for name, text in machine.content().items() if name != request.ANSWER} == content
 
 
 def test_failed_join_leaves_the_card_unchanged(machine, monkeypatch):
@@ -235,7 +235,7 @@ def test_no_line_of_the_log_has_a_password(machine, caplog):
     assert machine.machine.wifi.password not in {secret, ""}
     for password in (secret, machine.machine.wifi.password):
         assert not any(password in line for line in [*machine.lines, caplog.text])
-    answer = machine.file.with_name(settings_request.ANSWER).read_text()
+    answer = machine.file.with_name(request.ANSWER).read_text()
     assert machine.machine.wifi.password not in answer
 
 
@@ -257,7 +257,7 @@ def test_both_files_or_none_are_written(machine):
     with pytest.raises(MatError):
         machine.ask({"wifi.own": "yes"}, {"address": ""})
     content = machine.content()
-    content.pop(settings_request.ANSWER)
+    content.pop(request.ANSWER)
     assert content == before
 
 

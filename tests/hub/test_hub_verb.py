@@ -12,6 +12,7 @@ from pi_controller.cli.hub import hub as main
 from pi_controller.cli.hub import hub as verb
 from pi_controller.config import read_settings
 from pi_controller.errors import SettingsError, UsageError
+from pi_controller.host.machine_health import MachineHealth
 from pi_controller.hub.boards import describe_troubles, format_judge_requests, tables_markup
 from pi_controller.hub.hub import TableStatus
 from pi_controller.hub.inbox import Inbox
@@ -19,7 +20,6 @@ from pi_controller.hub.messages import Events, Game, Health, Hello, Record
 from pi_controller.hub.settings import load_hub
 from pi_controller.hub.setup import write_hub_files
 from pi_controller.journal.file import Row, chain_rows, genesis
-from pi_controller.system.machine_health import MachineHealth
 from pi_controller.table.view import QuestionView
 
 

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from pi_controller.host.machine_health import MachineHealth
 from pi_controller.hub.messages import (
     MAX_MESSAGE_BYTES,
     MAX_RECORDS,
@@ -19,7 +20,6 @@ from pi_controller.hub.messages import (
     parse_topic,
     topic,
 )
-from pi_controller.system.machine_health import MachineHealth
 
 EPOCH, HASH = "ab" * 16, "cd" * 32
 RECORD = Record(1, 1, 2.5, "ready", "{}", HASH)

@@ -7,8 +7,8 @@ from needed import need
 from rich.console import Console
 from sound_fixtures import _clip, program, record  # noqa: F401 - fixtures
 
-from pi_controller.system import flash as flash_board
-from pi_controller.system.flash import BoardFlasher
+from pi_controller.tools import flash as flash_board
+from pi_controller.tools.flash import BoardFlasher
 
 
 @pytest.fixture(scope="session")

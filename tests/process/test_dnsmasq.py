@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from needed import need
 from ports import free_port
 
-from pi_controller.system import wifi_files
+from pi_controller.card import wifi_files
+from pi_controller.config import own_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,4 +63,4 @@ def addresses(port: int, name: str) -> list[str]:
 def test_own_network_resolves_every_name_to_hub(tmp_path):
     with running_dnsmasq(tmp_path) as port:
         for name in ("connectivitycheck.gstatic.com", "captive.apple.com", "mat-hub.local"):
-            assert addresses(port, name) == [wifi_files.OWN_ADDRESS]
+            assert addresses(port, name) == [own_network.OWN_ADDRESS]

@@ -4,7 +4,7 @@ import pytest
 from small_firmware import small
 
 from pi_controller import cli
-from pi_controller.system.find_board import FlashError
+from pi_controller.tools.find_board import FlashError
 
 OTHER = b"print('a weather station')\n"
 

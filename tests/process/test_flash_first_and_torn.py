@@ -4,7 +4,7 @@ import pytest
 from small_firmware import small
 
 from pi_controller.errors import PortError
-from pi_controller.system.find_board import load_shipped
+from pi_controller.tools.find_board import load_shipped
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import sys
 
 from first_sign import start_first_sign
 
-from pi_controller.system.service_unit import fill_in
+from pi_controller.card.service_unit import fill_in
 
 
 def test_a_browser_without_a_sign_ends_its_unit(tmp_path):

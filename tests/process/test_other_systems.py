@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from programs import finish_program, start_program
 
-from pi_controller.system import platform
+from pi_controller.host import platform
 
 WITHOUT_UNIX = """
 import asyncio, concurrent.futures, logging, multiprocessing, os, shutil, signal, socket, subprocess, sys, sysconfig

@@ -6,7 +6,7 @@ from small_firmware import small
 
 from pi_controller import cli
 from pi_controller.board.port_list import list_serial_ports
-from pi_controller.system import port_report
+from pi_controller.tools import port_report
 
 
 def ports(board):

@@ -4,7 +4,8 @@ import threading
 from types import SimpleNamespace
 
 from pi_controller.runtime import plugins
-from pi_controller.runtime.plugins import MAX_WAITING, TableWatcher, WatcherThread
+from pi_controller.runtime.plugins import MAX_WAITING, WatcherThread
+from pi_controller.table.watcher import TableWatcher
 
 LIMIT_S = 60.0
 

@@ -24,7 +24,8 @@ from programs import finish_program, start_program
 from verb_commands import FILES, NEEDS_EXTRA, SERVES, WORKS
 
 from pi_controller import extras
-from pi_controller.system import platform, service
+from pi_controller.card import service
+from pi_controller.host import platform
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

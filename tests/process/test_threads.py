@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from judge_house import PIN, cheap
 
 from pi_controller.games.dakota.referee import DakotaReferee
-from pi_controller.journal.backup import Backup, copy_of
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.verify import verify_journal
 from pi_controller.referee.judge import JudgeSensors
 from pi_controller.rules import registry
+from pi_controller.table.backup import Backup, copy_of
 from pi_controller.table.commands import CommandQueue
 from pi_controller.table.table import Table
 from pi_controller.web.accounts import FILE, Authenticator, Sessions, Users

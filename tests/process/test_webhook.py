@@ -10,7 +10,7 @@ import pytest
 from http_receiver import http_receiver, status
 
 from pi_controller.hub.setup import load_server_tls, write_certificates
-from pi_controller.runtime.webhook import (
+from pi_controller.web.webhook import (
     WebhookError,
     post_json,
     post_to,

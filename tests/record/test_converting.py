@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.record.convert import as_json, as_text, from_journal, from_sheet, to_sheet
+from pi_controller.journal.convert import as_json, as_text, from_journal, from_sheet, to_sheet
 from pi_controller.record.file import Playthrough, read, write
 from pi_controller.record.model import Check, Move, Record, RecordError
 from pi_controller.referee.facts import (

@@ -7,7 +7,7 @@ from cases import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_controller.record.convert import from_sheet, to_sheet
+from pi_controller.journal.convert import from_sheet, to_sheet
 from pi_controller.record.file import read, write
 from pi_controller.rules import registry
 

@@ -7,7 +7,7 @@ import random
 import pytest
 from random_play import steps
 
-from pi_controller.record.convert import as_json, as_text, from_journal, from_sheet, to_sheet
+from pi_controller.journal.convert import as_json, as_text, from_journal, from_sheet, to_sheet
 from pi_controller.record.file import read, write
 from pi_controller.record.model import Move, Record, RecordError
 from pi_controller.referee.facts import (

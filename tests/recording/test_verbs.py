@@ -17,11 +17,12 @@ from pi_controller.recording.store import Recording
 from pi_controller.referee.facts import StrikeFelt, StrikeKept
 from pi_controller.rules import registry
 from pi_controller.runtime.assembly import open_table
-from pi_controller.runtime.daemon import Daemon, Mat
+from pi_controller.runtime.daemon import Daemon
 from pi_controller.sensing.sensors import MatSensors
 from pi_controller.sensing.strikes import StrikeSettings
 from pi_controller.simulation.plans import Mischief
 from pi_controller.simulation.simulation import Simulation
+from pi_controller.table.mats import Mat
 
 
 @pytest.fixture(scope="module")

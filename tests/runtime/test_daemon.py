@@ -15,9 +15,10 @@ from pi_controller.journal.journal import Journal
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.facts import LinkSeen
 from pi_controller.rules import registry
-from pi_controller.runtime.daemon import Daemon, Mat
+from pi_controller.runtime.daemon import Daemon
 from pi_controller.sensing.events import Link
 from pi_controller.sensing.sensors import MatSensors
+from pi_controller.table.mats import Mat
 from pi_controller.table.table import Table
 
 

@@ -11,9 +11,9 @@ from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import HandPass, LinkSeen, StrikeFelt
 from pi_controller.referee.judge import JudgeAction, JudgeUndo
 from pi_controller.rules import registry
-from pi_controller.runtime.daemon import Mat, Mats
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, SensorFault, Strike
 from pi_controller.sensing.sensors import MatSensors
+from pi_controller.table.mats import Mat, Mats
 from pi_controller.table.table import Table
 
 

@@ -9,21 +9,15 @@ from pi_controller.display.lights import frame
 from pi_controller.referee.facts import GameOpened
 from pi_controller.rules import registry
 from pi_controller.runtime import plugins
-from pi_controller.runtime.plugins import (
-    PluginError,
-    TableWatcher,
-    WatcherFeed,
-    load_function,
-    make_scene,
-    make_watcher,
-)
+from pi_controller.runtime.plugins import PluginError, WatcherFeed, load_function, make_scene, make_watcher
 from pi_controller.simulation.plans import Mischief
 from pi_controller.simulation.simulation import Simulation
 from pi_controller.table.view import View, is_between_hides
+from pi_controller.table.watcher import TableWatcher
 
 SOURCE = """
 from pi_controller.errors import MatError
-from pi_controller.runtime.plugins import TableWatcher
+from pi_controller.table.watcher import TableWatcher
 number = 7
 def make(folder): return TableWatcher()
 def fail(folder): raise RuntimeError("no such printer")

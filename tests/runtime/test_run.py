@@ -8,10 +8,10 @@ import pytest
 
 from pi_controller.cli import main
 from pi_controller.config import Settings, read_settings
+from pi_controller.host.notify import Notifier
 from pi_controller.runtime.assembly import assemble, open_table
 from pi_controller.runtime.console import execute_line
 from pi_controller.runtime.run import READ_INTERVAL_S, Stop, run_loop
-from pi_controller.system.notify import Notifier
 
 
 def test_second_table_on_same_journal_is_refused(tmp_path, capsys, monkeypatch):

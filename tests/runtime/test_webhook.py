@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from pi_controller.config import Settings
 from pi_controller.errors import SettingsError
-from pi_controller.runtime.webhook import (
+from pi_controller.web.webhook import (
     ATTEMPTS,
     Webhook,
     WebhookError,

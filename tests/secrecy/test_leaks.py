@@ -14,13 +14,13 @@ from pi_controller.display.lights import StickWalk
 from pi_controller.hub import hub as hub_module
 from pi_controller.hub.mqtt import QOS, encode
 from pi_controller.hub.table_link import TableLink
-from pi_controller.journal import backup
 from pi_controller.journal.journal import Journal
 from pi_controller.recording import hits
 from pi_controller.recording.recorder import Recorder
 from pi_controller.referee import sealed
 from pi_controller.referee.judge import JudgeClock
 from pi_controller.runtime import run
+from pi_controller.table import backup
 from pi_controller.table.table import Table
 from pi_controller.web import app, feed
 

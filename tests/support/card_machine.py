@@ -7,11 +7,11 @@ from pathlib import Path
 
 from judge_house import PIN, cheap
 
-from pi_controller.config import edit, read_settings
-from pi_controller.hub.first_start import CardDesk
-from pi_controller.system import settings_request
-from pi_controller.system.place import make_place
-from pi_controller.system.service_unit import RUN
+from pi_controller.card import settings_request
+from pi_controller.card.first_start import CardDesk
+from pi_controller.card.service_unit import RUN
+from pi_controller.config import edit, read_settings, request
+from pi_controller.host.place import make_place
 from pi_controller.web.accounts import FILE as USERS
 from pi_controller.web.accounts import Users
 from pi_controller.web.start_page import StartChoice
@@ -65,18 +65,18 @@ class CardMachine:
         return CardDesk(settings, self.file, self.users, self.ask, run=self.folders.run, root=self.devices)
 
     def ask(self, machine, hub):
-        request = self.place.on_disk(RUN / settings_request.REQUEST.file)
+        asked_by = self.place.on_disk(RUN / request.REQUEST.file)
 
         def unit_runs(_):
             line, restarts = settings_request.accept(self.place)
             self.restarts.append(restarts)
             self.lines = [*getattr(self, "lines", []), line]
-            request.unlink()
+            asked_by.unlink()
 
-        asked = settings_request.SaveRequest(
+        asked = request.SaveRequest(
             os.urandom(4).hex(), edit.version_of(self.file.read_text()), {}, dict(machine), dict(hub)
         )
-        settings_request.ask(asked, request, self.file.with_name(settings_request.ANSWER), unit_runs)
+        request.ask(asked, asked_by, self.file.with_name(request.ANSWER), unit_runs)
 
     def apply(self, use, network="own", **more):
         """Choose, and start the machine again if it is to."""

@@ -10,7 +10,7 @@ from pi_controller.config import Settings
 from pi_controller.config.model import ExhibitSection
 from pi_controller.exhibit.exhibit import EndedSession, Exhibit, SessionGames, SessionStart
 from pi_controller.exhibit.usage import Usage, usage_path
-from pi_controller.system.machine_health import MachineHealth
+from pi_controller.host.machine_health import MachineHealth
 
 if TYPE_CHECKING:
     from collections.abc import Callable

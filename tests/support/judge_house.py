@@ -11,11 +11,12 @@ from visit import visitor
 
 from pi_controller.board.message_source import NoSource
 from pi_controller.config import Settings
+from pi_controller.host.notify import Notifier
 from pi_controller.journal.journal import Journal
 from pi_controller.runtime.assembly import mat_sensors, open_table
-from pi_controller.runtime.daemon import Daemon, Mat
+from pi_controller.runtime.daemon import Daemon
 from pi_controller.runtime.run import TableDesk
-from pi_controller.system.notify import Notifier
+from pi_controller.table.mats import Mat
 from pi_controller.web.accounts import PinHasher, Users
 from pi_controller.web.feed import Feed
 from pi_controller.web.judge_api import make_judge_console

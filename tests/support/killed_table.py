@@ -18,7 +18,8 @@ from pi_controller.config import read_settings
 from pi_controller.errors import MatError
 from pi_controller.referee.judge import JudgeCommand
 from pi_controller.runtime.assembly import make_source, mat_sensors, open_table
-from pi_controller.runtime.daemon import Daemon, Mat
+from pi_controller.runtime.daemon import Daemon
+from pi_controller.table.mats import Mat
 from pi_controller.table.view import View
 
 _processes = multiprocessing.get_context("forkserver")

@@ -41,14 +41,14 @@ from pi_controller.cli.tables import run as cli_run
 from pi_controller.display import voice
 from pi_controller.display.sound import Clip
 from pi_controller.display.voice import Voice
+from pi_controller.host.machine_health import MachineHealth
+from pi_controller.host.notify import Notifier
 from pi_controller.hub import table_link
 from pi_controller.hub.settings import ACCOUNT
 from pi_controller.journal import file
-from pi_controller.journal.backup import Backup
 from pi_controller.runtime import assembly, run
 from pi_controller.runtime.daemon import Daemon
-from pi_controller.system.machine_health import MachineHealth
-from pi_controller.system.notify import Notifier
+from pi_controller.table.backup import Backup
 from pi_controller.web import judge_api
 from pi_controller.web.accounts import FILE, Sessions, Users
 

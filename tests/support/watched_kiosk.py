@@ -3,8 +3,8 @@
 from contextlib import ExitStack, contextmanager
 
 from pi_controller.config import read_settings
+from pi_controller.host import request
 from pi_controller.runtime.assembly import assemble_exhibit
-from pi_controller.system import kiosk
 
 LOOK_S = 5.0
 
@@ -26,4 +26,4 @@ def watched_kiosk(folder, monkeypatch):
                 now[0] += LOOK_S
                 daemon.step(now[0])
 
-        yield daemon.table, pass_s, folder / kiosk.RESTART.file
+        yield daemon.table, pass_s, folder / request.RESTART.file

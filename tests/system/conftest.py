@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from needed import need
 
-from pi_controller.system.place import Place, make_place
+from pi_controller.host.place import Place, make_place
 
 CONFIG = "# For more options see the manual\ndtparam=audio=on\n\n[pi4]\narm_boost=1\n"
 

@@ -4,9 +4,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from pi_controller.card.plan import DAEMON, FILE, announcement_text, plan_announcement
 from pi_controller.config import Settings
-from pi_controller.system.place import make_place
-from pi_controller.system.plan import DAEMON, FILE, announcement_text, plan_announcement
+from pi_controller.host.place import make_place
 
 
 def asked(root, *, system=True, table="Table 1", **web):

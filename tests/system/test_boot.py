@@ -2,7 +2,7 @@
 
 import pytest
 
-from pi_controller.system import install
+from pi_controller.card import install
 
 PI3, PI4 = "Raspberry Pi 3 Model B Plus Rev 1.3", "Raspberry Pi 4 Model B Rev 1.4"
 ZERO, PI5 = "Raspberry Pi Zero 2 W Rev 1.0", "Raspberry Pi 5 Model B Rev 1.0"

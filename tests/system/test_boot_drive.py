@@ -5,8 +5,8 @@ import struct
 import pytest
 
 from pi_controller import cli
-from pi_controller.system import boot_drive
-from pi_controller.system.boot_drive import CHIPS, FlashError, copy_micropython, find_boot_drive, read_uf2_chip
+from pi_controller.tools import boot_drive
+from pi_controller.tools.boot_drive import CHIPS, FlashError, copy_micropython, find_boot_drive, read_uf2_chip
 
 RP2040, RP2350 = CHIPS
 ARM, RISCV, ABSOLUTE = 0xE48BFF59, 0xE48BFF5A, 0xE48BFF57
@@ -129,7 +129,7 @@ def test_flash_micropython_copies_and_prints_next_step(waiting, tmp_path, monkey
     file = tmp_path / "RPI_PICO2.uf2"
     file.write_bytes(uf2(ARM))
     drive = find_boot_drive(tmp_path)
-    monkeypatch.setattr("pi_controller.system.boot_drive.find_boot_drive", lambda: drive)
+    monkeypatch.setattr("pi_controller.tools.boot_drive.find_boot_drive", lambda: drive)
     assert cli.main(["flash", "--micropython", str(file)]) == 0
     assert "run 'moccasin-mat flash' again" in capsys.readouterr().out
     assert cli.main(["flash", "--micropython", str(tmp_path / "none.uf2")]) == 2

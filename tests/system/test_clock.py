@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.system import service
-from pi_controller.system.kiosk import CLOCK, clock_unit
-from pi_controller.system.machine_health import CLOCK_SET_BY_STAFF, is_clock_set
-from pi_controller.system.service_unit import RUN
+from pi_controller.card import service
+from pi_controller.card.kiosk import clock_unit
+from pi_controller.card.service_unit import RUN
+from pi_controller.host.machine_health import CLOCK_SET_BY_STAFF, is_clock_set
+from pi_controller.host.request import CLOCK
 
 NOW = 4e9
 MAX_EXPOSURE = 2.5

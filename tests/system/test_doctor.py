@@ -9,11 +9,11 @@ from rich.console import Console
 
 from pi_controller import cli
 from pi_controller.calibration.profile import Profile, save_profile
+from pi_controller.calibration.sensor_checks import Report, ReportLine
 from pi_controller.config import Settings
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import GameOpened, HandPass
-from pi_controller.system import doctor, doctor_checks, support_bundle
-from pi_controller.system.sensor_checks import Report, ReportLine
+from pi_controller.tools import doctor, doctor_checks, support_bundle
 
 TOLD = """
 [table]

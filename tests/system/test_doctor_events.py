@@ -3,11 +3,11 @@
 import pytest
 
 from pi_controller.board.messages import BoardEvent, LinkUp
+from pi_controller.calibration.sensor_checks import LISTEN_S, SensorListener
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation.faults import parse_fault
 from pi_controller.simulation.mat import SimListening
-from pi_controller.system import doctor_checks
-from pi_controller.system.sensor_checks import LISTEN_S, SensorListener
+from pi_controller.tools import doctor_checks
 
 ALL_MAGNETOMETERS = (1 << 24) - 1
 SEEN_ALL = (1 << 5) - 1

@@ -12,7 +12,7 @@ from memory_sound import MemorySound
 from pi_controller.board.interfaces import StripError
 from pi_controller.board.strips import MemoryStrip
 from pi_controller.config import Settings
-from pi_controller.system import doctor_checks, machine_checks
+from pi_controller.tools import doctor_checks, machine_checks
 
 CARDS = """\
  0 [Headphones     ]: bcm2835_headpho - bcm2835 Headphones

@@ -3,10 +3,10 @@
 import numpy as np
 from pins_world import PinsWorld
 
+from pi_controller.calibration.sensor_checks import SensorListener
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.system import doctor_checks as doctors
-from pi_controller.system.sensor_checks import SensorListener
+from pi_controller.tools import doctor_checks as doctors
 
 
 def looked_at(pins, seconds=4.0):

@@ -7,6 +7,7 @@ from cases import cases
 from pi_controller.board import wire
 from pi_controller.board.messages import BoardEvent, Gap, LinkUp, Piezo
 from pi_controller.calibration.detectors import Detectors, magnetometer_name
+from pi_controller.calibration.sensor_checks import LISTEN_S, SensorListener, explain_step, find_shorted_strips
 from pi_controller.config import Settings
 from pi_controller.errors import UsageError
 from pi_controller.sensing.events import Strike
@@ -15,9 +16,8 @@ from pi_controller.simulation.board import SimBoard
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import KINDS, Fault, parse_fault
 from pi_controller.simulation.mat import SimListening
-from pi_controller.system import doctor_checks
-from pi_controller.system.doctor import examine_simulated
-from pi_controller.system.sensor_checks import LISTEN_S, SensorListener, explain_step, find_shorted_strips
+from pi_controller.tools import doctor_checks
+from pi_controller.tools.doctor import examine_simulated
 
 SENSORS = 4 + 12 + 24
 

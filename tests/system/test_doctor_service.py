@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.system import doctor, install, service, service_checks, support_bundle
-from pi_controller.system.place import Place, make_place
-from pi_controller.system.plan import plan
+from pi_controller.card import install, service
+from pi_controller.card.plan import plan
+from pi_controller.host.place import Place, make_place
+from pi_controller.tools import doctor, service_checks, support_bundle
 
 
 def by_name():

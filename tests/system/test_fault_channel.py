@@ -10,8 +10,8 @@ import pytest
 
 from pi_controller.cli import main
 from pi_controller.errors import JournalError
-from pi_controller.system.notify import from_environment
-from pi_controller.system.status import (
+from pi_controller.host.notify import from_environment
+from pi_controller.host.status import (
     FILE,
     SCREEN_RESTART,
     FaultChannel,

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from pi_controller.system.find_board import FlashError, load_shipped
-from pi_controller.system.flash import BoardFiles, BoardPython, require_suitable
+from pi_controller.tools.find_board import FlashError, load_shipped
+from pi_controller.tools.flash import BoardFiles, BoardPython, require_suitable
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from pi_controller import cli
 from pi_controller.board.serial_port import SerialPort
 from pi_controller.errors import PortError
-from pi_controller.system import find_board
-from pi_controller.system.find_board import FlashError
+from pi_controller.tools import find_board
+from pi_controller.tools.find_board import FlashError
 
 FEATHER = "usb-MicroPython_Board_in_FS_mode_e6614103e7452a2f-if00"
 OTHER = "usb-MicroPython_Board_in_FS_mode_e66164084373532b-if00"

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from pi_controller.board.port_list import list_serial_ports
-from pi_controller.system import port_report
+from pi_controller.tools import port_report
 
 FEATHER = "usb-MicroPython_Board_in_FS_mode_e6614103e7452a2f-if00"
 

@@ -1,7 +1,7 @@
 """How long a board that starts is waited for: its signs of life count, and no clock on the wall."""
 
 from pi_controller.board import wire
-from pi_controller.system.probe import probe
+from pi_controller.tools.probe import probe
 
 WELCOME = wire.seal(
     wire.welcome_body(

@@ -7,13 +7,14 @@ import subprocess
 
 import pytest
 
+from pi_controller.card import kiosk, service
+from pi_controller.card.plan import plan
+from pi_controller.card.service_unit import RUN, unit
 from pi_controller.cli import main
 from pi_controller.config import Settings
 from pi_controller.exhibit.health import START_TIMEOUT_S
-from pi_controller.system import kiosk, service
-from pi_controller.system.place import make_place
-from pi_controller.system.plan import plan
-from pi_controller.system.service_unit import RUN, unit
+from pi_controller.host import request
+from pi_controller.host.place import make_place
 
 MAX_EXPOSURE, MAX_RESTART_EXPOSURE = 6.0, 2.0
 """Limits for `systemd-analyze security`: a browser compiles code at run time and makes a namespace sandbox."""
@@ -33,7 +34,7 @@ def test_kiosk_unit_passes_systemd_verify(exposure, tmp_path):
 
 def test_the_browser_reaches_this_machine_alone():
     text = kiosk.kiosk_unit(8123)
-    for line in ("IPAddressDeny=any", "IPAddressAllow=localhost", "NoNewPrivileges=yes", f"User={kiosk.KIOSK}"):
+    for line in ("IPAddressDeny=any", "IPAddressAllow=localhost", "NoNewPrivileges=yes", f"User={request.KIOSK}"):
         assert f"\n{line}\n" in text
     wanted = json.loads(kiosk.policy(8123))
     assert wanted["URLBlocklist"] == ["*"]
@@ -45,14 +46,14 @@ def test_the_browser_reaches_this_machine_alone():
 
 def test_restart_unit_restarts_the_screen_alone(exposure, tmp_path, here):
     text = kiosk.restart_unit()
-    for one, name in ((text, kiosk.RESTART.service.name), (kiosk.RESTART.path_text(), kiosk.RESTART.path.name)):
+    for one, name in ((text, request.RESTART.service.name), (request.RESTART.path_text(), request.RESTART.path.name)):
         assert service.verify_unit(one, name) == []
-    path = tmp_path / kiosk.RESTART.service.name
+    path = tmp_path / request.RESTART.service.name
     path.write_text(text, "utf-8")
     assert exposure(path) <= MAX_RESTART_EXPOSURE
-    assert f"try-restart {kiosk.KIOSK}.service\n" in text, "a screen that does not run is not started"
-    asked = f"{RUN}/{kiosk.RESTART.file}"
-    assert f"\nPathExists={asked}\n" in kiosk.RESTART.path_text()
+    assert f"try-restart {request.KIOSK}.service\n" in text, "a screen that does not run is not started"
+    asked = f"{RUN}/{request.RESTART.file}"
+    assert f"\nPathExists={asked}\n" in request.RESTART.path_text()
     assert f"\nExecStart=/bin/rm -f {asked}\n" in text
     assert f"\nRuntimeDirectory={RUN.name}\n" in unit(here, exhibit=True)
     assert f"\nRuntimeDirectory={RUN.name}\n" in unit(here), "a table leaves there why it cannot start"
@@ -84,14 +85,14 @@ def test_without_it_a_table_runs_as_before(pi):
     assert kiosk.shown_port(here) is None
     assert " run --settings " in made.text()
     assert not any("kiosk" in str(change.path) for change in made.changes)
-    assert not any(kiosk.KIOSK in " ".join(command) for command in service.activation_commands(here))
+    assert not any(request.KIOSK in " ".join(command) for command in service.activation_commands(here))
     screen = [
         command
         for command in service.activation_commands(here, kiosk=True)
-        if kiosk.KIOSK in command[-1] and "restart" in command
+        if request.KIOSK in command[-1] and "restart" in command
     ]
     kiosk_started = ["systemctl", "--no-block", "restart", kiosk.UNIT.name]
-    assert screen == [["systemctl", "restart", kiosk.RESTART.path.name], kiosk_started]
+    assert screen == [["systemctl", "restart", request.RESTART.path.name], kiosk_started]
 
 
 def test_kiosk_start_timeout_is_below_watch_timeout():

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from pi_controller.system.machine_health import MachineHealth, read_health
+from pi_controller.host.machine_health import MachineHealth, read_health
 
 
 def write(root, path, text):

@@ -13,9 +13,10 @@ import pytest
 from needed import need
 from pydantic import ValidationError
 
+from pi_controller.card import wifi_files
+from pi_controller.config import machine_report, own_network
+from pi_controller.config import machine_settings as ms
 from pi_controller.hub.settings import HTTPS_PORT, HubSettings
-from pi_controller.system import machine_report, wifi_files
-from pi_controller.system import machine_settings as ms
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,7 +90,7 @@ def test_passwords_are_long_and_differ():
 
 
 def test_wifi_code_escapes_name_and_password():
-    text = wifi_files.wifi_code('Mat; "7"', "pass;word")
+    text = own_network.wifi_code('Mat; "7"', "pass;word")
     assert text.startswith("WIFI:")
     assert r"S:Mat\; " in text
     assert r"P:pass\;word" in text

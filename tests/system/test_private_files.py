@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from pi_controller.errors import JournalError
+from pi_controller.host.files import create_private_file, explain_refusal
 from pi_controller.journal.journal import Journal
 from pi_controller.recording.hits import HitStore
-from pi_controller.system import machine_checks
-from pi_controller.system.files import create_private_file, explain_refusal
+from pi_controller.tools import machine_checks
 from pi_controller.web.accounts import Users
 
 NOBODY = pwd.getpwnam("nobody")

@@ -6,23 +6,14 @@ import re
 import msgspec
 import pytest
 
+from pi_controller.card.plan import plan
+from pi_controller.card.service import verify_unit
+from pi_controller.card.service_unit import RUN
+from pi_controller.card.settings_request import MAX_BYTES, accept, changes
 from pi_controller.config.edit import EditError, StaleError, read_written
+from pi_controller.config.request import ANSWER, ANSWER_S, REQUEST, SaveRequest, ask, saver
 from pi_controller.errors import SettingsError
-from pi_controller.system.place import make_place
-from pi_controller.system.plan import plan
-from pi_controller.system.service import verify_unit
-from pi_controller.system.service_unit import RUN
-from pi_controller.system.settings_request import (
-    ANSWER,
-    ANSWER_S,
-    MAX_BYTES,
-    REQUEST,
-    SaveRequest,
-    accept,
-    ask,
-    changes,
-    saver,
-)
+from pi_controller.host.place import make_place
 
 
 @pytest.fixture

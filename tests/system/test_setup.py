@@ -5,13 +5,13 @@ import re
 
 import pytest
 
+from pi_controller.card import install
+from pi_controller.card.plan import plan
 from pi_controller.cli import main
 from pi_controller.cli.installation import setup as verb
 from pi_controller.config import Settings, read_settings
 from pi_controller.errors import SettingsError, UsageError
-from pi_controller.system import install
-from pi_controller.system.place import SetupError, make_place
-from pi_controller.system.plan import plan
+from pi_controller.host.place import SetupError, make_place
 
 UNIT = "etc/systemd/system/moccasin-mat.service"
 RULES = "etc/udev/rules.d/60-moccasin-mat.rules"
@@ -241,7 +241,7 @@ def test_unreadable_setup_list_raises_setup_error(pi):
 
 
 def test_dry_run_warns_of_obstacles_and_prints_plan(pi, monkeypatch, capsys):
-    monkeypatch.setattr("pi_controller.system.plan.obstacles", lambda _made: ["no lgpio", "a closed folder"])
+    monkeypatch.setattr("pi_controller.card.plan.obstacles", lambda _made: ["no lgpio", "a closed folder"])
     root = pi()
     assert setup(root, "--dry-run") == 0
     told = capsys.readouterr().out

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from cases import cases
 
+from pi_controller.card import update
+from pi_controller.card.update import NAMESPACE, Programs, UpdateError
 from pi_controller.cli import main
-from pi_controller.system import notify, update
-from pi_controller.system.update import NAMESPACE, Programs, UpdateError
+from pi_controller.host import notify
 
 pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="there is no ssh-keygen")
 
@@ -303,7 +304,7 @@ def test_killed_at_any_change_one_whole_version_runs(host):
 
 
 def test_the_verb(host, capsys, monkeypatch):
-    monkeypatch.setattr("pi_controller.system.service.run", lambda command: "")
+    monkeypatch.setattr("pi_controller.card.service.run", lambda command: "")
     words = ["--folder", str(host.programs.folder), "--signers", str(host.signers)]
     assert main(["update", str(host.stick), *words]) == 2
     assert "there is no update" in capsys.readouterr().err

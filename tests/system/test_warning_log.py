@@ -7,9 +7,9 @@ import signal
 
 import pytest
 
-from pi_controller.system import warning_log
-from pi_controller.system.status import StartFault
-from pi_controller.system.warning_log import FAULT_WRITE_S, FILE, MAX_BYTES, WRITE_S, read_entries, update
+from pi_controller.host import warning_log
+from pi_controller.host.status import StartFault
+from pi_controller.host.warning_log import FAULT_WRITE_S, FILE, MAX_BYTES, WRITE_S, read_entries, update
 
 T = 1_764_000_000.0
 FAULT = StartFault("journal", "the journal is damaged", "put in the spare card", "2025-11-24 16:00")

@@ -12,8 +12,8 @@ from service_manager import CONFINED, _manager  # noqa: F401 - a fixture
 
 from pi_controller.board.message_source import NoSource
 from pi_controller.errors import JournalError
+from pi_controller.host.notify import FEEDS, Notifier, from_environment
 from pi_controller.runtime.run import TableDesk, run_loop, service_status
-from pi_controller.system.notify import FEEDS, Notifier, from_environment
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from pi_controller.system.files import atomic_write
+from pi_controller.host.files import atomic_write
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, None])

@@ -8,12 +8,12 @@ from contextlib import closing
 import pytest
 
 from pi_controller.config import Settings
-from pi_controller.journal import backup as module
-from pi_controller.journal.backup import Backup, BackupError, copy_of
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.verify import verify_journal
 from pi_controller.referee.facts import GameOpened, Ready
 from pi_controller.runtime.assembly import make_backup
+from pi_controller.table import backup as module
+from pi_controller.table.backup import Backup, BackupError, copy_of
 
 OPENED = GameOpened(0.0, "dakota", "1", "booklet", {}, {"A": "Red", "B": "Blå"})
 

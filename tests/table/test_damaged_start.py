@@ -14,6 +14,7 @@ from corruptions import KINDS, TARGETS, hurt, play_journal
 
 from pi_controller.config import Settings
 from pi_controller.errors import DamagedJournalError, JournalError
+from pi_controller.host.files import explain_refusal
 from pi_controller.journal import rotation
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.recover import recover, replace_damaged
@@ -21,7 +22,6 @@ from pi_controller.journal.verify import verify_journal
 from pi_controller.referee.judge import JudgeAnswer, JudgeNewGame
 from pi_controller.rules.base import IllegalActionError
 from pi_controller.runtime.assembly import open_table
-from pi_controller.system.files import explain_refusal
 from pi_controller.table.table import NEW_GAME, RECORD_LOST, RECOVERED
 
 T = 1_700_000_000.0

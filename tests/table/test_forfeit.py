@@ -7,10 +7,10 @@ import pytest
 
 from pi_controller.cli.replay import replay
 from pi_controller.display import phrases
+from pi_controller.journal.convert import from_journal
 from pi_controller.journal.export import page
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.sheet import sheet_of
-from pi_controller.record.convert import from_journal
 from pi_controller.record.file import read, write
 from pi_controller.referee.history import fold
 from pi_controller.referee.selection import referee_for

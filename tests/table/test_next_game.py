@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from pi_controller.errors import JournalError
-from pi_controller.journal.backup import Backup
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.verify import verify_journal
 from pi_controller.recording.hits import HitStore, hits_path, move_hits, stored_hits, strokes
@@ -27,6 +26,7 @@ from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError
 from pi_controller.sensing.events import Link, SensorFault, SensorFaultsChange
 from pi_controller.sensing.strikes import StrikeSettings
+from pi_controller.table.backup import Backup
 from pi_controller.table.table import Command, StaleError, Table
 
 TEAMS = {"A": "Red", "B": "Blue"}

@@ -11,7 +11,6 @@ from pi_controller.cli.replay import replay as main
 from pi_controller.errors import JournalError, UsageError
 from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.journal.journal import Journal
-from pi_controller.journal.replay import replay
 from pi_controller.record.model import RecordError
 from pi_controller.referee.facts import Ready
 from pi_controller.referee.history import fold
@@ -30,6 +29,7 @@ from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.rules.registry import game
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
+from pi_controller.table.replay import replay
 from pi_controller.table.table import Command, Table
 from pi_controller.table.view import View, view_of
 

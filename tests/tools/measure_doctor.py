@@ -9,13 +9,13 @@ import argparse
 import random
 import sys
 
+from pi_controller.calibration.sensor_checks import LISTEN_S, SensorListener
 from pi_controller.calibration.walk import Walk
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import KINDS, Fault
 from pi_controller.simulation.mat import Calibrator, SimListening
-from pi_controller.system import doctor_checks
-from pi_controller.system.sensor_checks import LISTEN_S, SensorListener
+from pi_controller.tools import doctor_checks
 
 HALLS = {"quiet": Conditions.quiet(), "drums": Conditions.drums()}
 PARTS = {"piezo": "piezo of pad {} ", "touch": "touch strip {} ", "magnetometer": "magnetometer {} "}

@@ -30,12 +30,12 @@ from pi_controller.board.strips import MemoryStrip
 from pi_controller.config import Settings
 from pi_controller.config.model import ExhibitSection, WebSection
 from pi_controller.display.lights import FLIGHT_S
+from pi_controller.host.notify import from_environment
 from pi_controller.pinmap import pinmap
 from pi_controller.runtime.assembly import assemble_exhibit
 from pi_controller.runtime.daemon import FRAME_S
 from pi_controller.runtime.run import Stop, run_loop, tune_interpreter
 from pi_controller.simulation.visitors import Visitors
-from pi_controller.system.notify import from_environment
 
 SIZE = {"width": 1280, "height": 800}
 THROTTLES = (1, 4, 6)

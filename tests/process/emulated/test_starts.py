@@ -4,7 +4,7 @@ import pytest
 from emulated_board import firmware
 
 from pi_controller.board.messages import LinkUp
-from pi_controller.system.probe import INTERRUPT
+from pi_controller.tools.probe import INTERRUPT
 
 pytestmark = pytest.mark.emulated
 

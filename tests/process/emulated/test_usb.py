@@ -10,7 +10,7 @@ from emulated_host import Host
 
 from pi_controller.board import wire
 from pi_controller.board.messages import Gap, LinkUp, Piezo
-from pi_controller.system.find_board import load_shipped
+from pi_controller.tools.find_board import load_shipped
 
 pytestmark = pytest.mark.emulated
 

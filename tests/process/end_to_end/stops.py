@@ -28,8 +28,8 @@ from urllib.parse import urlsplit
 from rich.progress import track
 
 from pi_controller.board.message_source import NoSource
+from pi_controller.host.notify import Notifier
 from pi_controller.runtime import run
-from pi_controller.system.notify import Notifier
 
 WAITS_S = (0.0, 0.0, 0.0001, run.IDLE_S)
 LATEST_S = 0.004

@@ -25,9 +25,9 @@ import pytest
 from qemu_card import CARD_BYTES, USB, Card, Pi, inserted, until, virt
 
 from pi_controller import __version__
-from pi_controller.system import wifi_files
-from pi_controller.system.place import PROGRAMS
-from pi_controller.system.update import NAMESPACE
+from pi_controller.card.update import NAMESPACE
+from pi_controller.config import own_network
+from pi_controller.host.place import PROGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -182,7 +182,7 @@ def nobody_gets_in_without_the_hosts_key(pi: Pi) -> None:
     assert "getty" not in pi.told("systemctl list-units --all --type=service --plain --no-legend | grep -v ' masked '")
     listening = {line.split()[3] for line in pi.told("ss -Hltn | grep -v 127.0.0").splitlines()}
     # the third leads phones to the page, in the machine's own Wi-Fi alone
-    assert listening <= {"0.0.0.0:22", "[::]:22", "0.0.0.0:8080", f"{wifi_files.OWN_ADDRESS}:80"}
+    assert listening <= {"0.0.0.0:22", "[::]:22", "0.0.0.0:8080", f"{own_network.OWN_ADDRESS}:80"}
     assert {"0.0.0.0:22", "0.0.0.0:8080"} <= listening
     known = ["-o", "UserKnownHostsFile=/dev/null", "-o", "StrictHostKeyChecking=no", "-o", "IdentityFile=none"]
     command = [

@@ -22,7 +22,8 @@ import httpx
 import pytest
 from qemu_card import USB, Card, Pi, inserted, until, virt
 
-from pi_controller.system.kiosk import FIRST_SIGN_TIMEOUT_S, KIOSK, WAITING
+from pi_controller.card.kiosk import FIRST_SIGN_TIMEOUT_S, WAITING
+from pi_controller.host.request import KIOSK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

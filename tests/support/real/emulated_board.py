@@ -17,7 +17,7 @@ from littlefs import LittleFS
 from load_file import load_file
 
 from pi_controller.pinmap import pinmap
-from pi_controller.system.find_board import load_shipped
+from pi_controller.tools.find_board import load_shipped
 
 ROOT = Path(__file__).parents[3]
 HERE = ROOT / "tests" / "process" / "emulated"

@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 
-from pi_controller.system.service_unit import fill_in
+from pi_controller.card.service_unit import fill_in
 
 
 def start_first_sign(folder, waits, *, main="self"):

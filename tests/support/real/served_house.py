@@ -11,10 +11,11 @@ import httpx
 from judge_house import add_everybody, cheap, house_settings
 
 from pi_controller.board.message_source import NoSource
+from pi_controller.host.notify import Notifier
 from pi_controller.runtime.assembly import mat_sensors, open_table
-from pi_controller.runtime.daemon import Daemon, Mat
+from pi_controller.runtime.daemon import Daemon
 from pi_controller.runtime.run import Stop, TableDesk, run_loop
-from pi_controller.system.notify import Notifier
+from pi_controller.table.mats import Mat
 from pi_controller.web.feed import Feed
 from pi_controller.web.judge_api import make_judge_console
 from pi_controller.web.server import WebServer

@@ -1,7 +1,7 @@
 """A small firmware that says HELLO back."""
 
 from pi_controller.board import wire
-from pi_controller.system.find_board import make_firmware
+from pi_controller.tools.find_board import make_firmware
 
 MAIN = b"import sampler\n\n# the prompt of the tests runs no mat: work = sampler.Sampler(mat)\n"
 

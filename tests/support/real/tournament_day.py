@@ -21,8 +21,8 @@ from ports import free_port
 from real_hub import RealHub
 from served_house import ServedHouse as House
 
+from pi_controller.card import first_start
 from pi_controller.config import read_settings
-from pi_controller.hub import first_start
 from pi_controller.hub.messages import State, topic
 from pi_controller.hub.mqtt import Broker, check_ca_file, make_client, publish, read_password
 from pi_controller.web.start_page import StartPage, start_routes

@@ -19,16 +19,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_controller.config import Settings, edit, read_settings
+from pi_controller.card import wifi_files
+from pi_controller.card.install import digest, read, replace
+from pi_controller.card.kiosk import shown_port
+from pi_controller.card.plan import written_folders
+from pi_controller.config import Settings, edit, machine_report, read_settings
 from pi_controller.config.load import read_model
+from pi_controller.config.machine_settings import FILE as MACHINE
+from pi_controller.config.machine_settings import ZONES, Machine
 from pi_controller.errors import MatError, SettingsError
-from pi_controller.system import machine_settings
-from pi_controller.system.install import digest, read, replace
-from pi_controller.system.kiosk import shown_port
-from pi_controller.system.machine_settings import FILE as MACHINE
-from pi_controller.system.machine_settings import ZONES, Machine
-from pi_controller.system.place import KEYS_CHANGED, SETTINGS, make_place
-from pi_controller.system.plan import written_folders
+from pi_controller.host.place import KEYS_CHANGED, SETTINGS, make_place
 from pi_controller.text import strip_controls
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def open_first_network(card: Card, machine: Machine) -> Machine:
     if wifi.network or wifi.own is not None:
         return machine
     path = card.settings / MACHINE
-    values = {"network": machine_settings.new_network_name(), "password": machine_settings.new_password(), "own": True}
+    values = {"network": wifi_files.new_network_name(), "password": wifi_files.new_password(), "own": True}
     with suppress(MatError, OSError):
         replace(path, edit.edit_text(read(path) or "", {("wifi", key): value for key, value in values.items()}), 0o600)
         return read_model(path, Machine)
@@ -324,15 +324,15 @@ def patience(seconds: float) -> Callable[[], bool]:
 
 def write_machine_files(card: Card, machine: Machine, group: int) -> None:
     """Write what units and table need to know of `machine`; the table has the group id `group`."""
-    if wpa := machine_settings.wpa_settings(machine.wifi):
+    if wpa := wifi_files.wpa_settings(machine.wifi):
         replace(card.run / "wpa_supplicant.conf", wpa, 0o600)
     if machine.wifi.own:
-        replace(card.run / "own.network", machine_settings.networkd_settings(), 0o644)
-        replace(card.run / "dnsmasq.conf", machine_settings.dnsmasq_settings(), 0o644)
-        replace(card.run / "portal", machine_settings.first_page(machine, _page_port(card)) + "\n", 0o644)
+        replace(card.run / "own.network", wifi_files.networkd_settings(), 0o644)
+        replace(card.run / "dnsmasq.conf", wifi_files.dnsmasq_settings(), 0o644)
+        replace(card.run / "portal", wifi_files.first_page(machine, _page_port(card)) + "\n", 0o644)
     if machine.hub:
         replace(card.run / "hub", "", 0o644)
-    machine_settings.write_state(card.run, machine_settings.describe_machine(machine), group)
+    machine_report.write_state(card.run, machine_report.describe_machine(machine), group)
 
 
 def _page_port(card: Card) -> int:

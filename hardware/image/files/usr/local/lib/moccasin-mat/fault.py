@@ -12,8 +12,8 @@ import sys
 import time
 from pathlib import Path
 
-from pi_controller.system.place import SYSTEM_SETTINGS, make_place
-from pi_controller.system.status import NEW_CARD, POWER_CYCLE_HINT, RESULTS, FaultChannel, own_channel
+from pi_controller.host.place import SYSTEM_SETTINGS, make_place
+from pi_controller.host.status import NEW_CARD, POWER_CYCLE_HINT, RESULTS, FaultChannel, own_channel
 
 STATE = "/state"
 MIN_FREE_BYTES = 1_000_000

@@ -18,22 +18,16 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from pi_controller.card.service import properties
+from pi_controller.card.service_unit import RUN
+from pi_controller.card.wifi_files import has_wifi
 from pi_controller.config import Settings, read_settings
+from pi_controller.config.machine_report import MachineState, read_state
+from pi_controller.config.machine_settings import HTTPS_PORT, HUB_PORT, START_PAGE
+from pi_controller.config.own_network import OWN_ADDRESS, wifi_code
 from pi_controller.errors import MatError
-from pi_controller.system.install import RUN
-from pi_controller.system.machine_settings import (
-    HTTPS_PORT,
-    HUB_PORT,
-    OWN_ADDRESS,
-    START_PAGE,
-    MachineState,
-    has_wifi,
-    read_state,
-    wifi_code,
-)
-from pi_controller.system.place import SYSTEM_SETTINGS, UNIT
-from pi_controller.system.service import properties
-from pi_controller.system.status import FaultChannel, StartFault
+from pi_controller.host.place import SYSTEM_SETTINGS, UNIT
+from pi_controller.host.status import FaultChannel, StartFault
 from pi_controller.web.accounts import PinHasher, Users
 from pi_controller.web.address import PageSettings, is_public_host, list_urls, qr_text
 from pi_controller.web.judge_api import new_head, users_path

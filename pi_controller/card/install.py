@@ -1,0 +1,383 @@
+"""Apply an installation's changes and record them in a manifest, so that exactly these can be undone.
+
+Files are written atomically; earlier contents are saved beside them. An undo reports and keeps files that were edited
+by hand.
+"""
+
+import difflib
+import hashlib
+import os
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from pi_controller.card.service_unit import GROUPS, fill_in
+from pi_controller.errors import describe_error
+from pi_controller.host.files import atomic_write
+from pi_controller.host.place import NAME, Place, SetupError
+
+# Edit the Pi's config.txt for light strips on GPIO10: the required lines, the missing ones, as one marked block.
+#
+# GPIO10's bit rate derives from the core clock, so that clock must be fixed: 250 MHz on a Pi 3 and Zero 2 W, 500 MHz
+# on a Pi 4; a Pi 5 does not need this. The strips' library also needs the serial port enabled.
+
+
+FILES = (Path("/boot/firmware/config.txt"), Path("/boot/config.txt"))
+BEGIN, END = "# moccasin-mat begin", "# moccasin-mat end"
+PINS = ("dtparam=spi=on", "dtparam=i2c_arm=on")
+"""Lines for sensors on the Pi's own pins."""
+_BLOCK = re.compile(rf"\n?^{re.escape(BEGIN)}$.*?^{re.escape(END)}$\n?", re.MULTILINE | re.DOTALL)
+_LINES: dict[str, tuple[tuple[str, ...], str]] = {
+    # model -> lines, and the name of its own section
+    "Raspberry Pi 5": (("dtparam=spi=on",), "pi5"),
+    "Raspberry Pi 4": (("dtparam=spi=on", "core_freq=500", "core_freq_min=500", "enable_uart=1"), "pi4"),
+    "Raspberry Pi 3": (("dtparam=spi=on", "core_freq=250", "enable_uart=1"), "pi3"),
+    "Raspberry Pi Zero 2": (("dtparam=spi=on", "core_freq=250", "enable_uart=1"), "pi02"),
+}
+
+
+def required_lines(model: str, *, strips: bool, pins: bool = False) -> tuple[str, ...]:
+    """Return the config lines of this model for light strips and for sensors on its pins; () for an unknown model."""
+    found = next((lines for name, (lines, _) in _LINES.items() if strips and model.startswith(name)), ())
+    return (*found, *(line for line in PINS if model and pins and line not in found))
+
+
+def by_model(models: Sequence[str]) -> list[str]:
+    """Return the lines for light strips on any of `models` ("Raspberry Pi 4"), each in its model's section."""
+    return [*(line for name in models for line in (f"[{_LINES[name][1]}]", *_LINES[name][0])), "[all]"]
+
+
+def missing_lines(text: str, model: str, wanted: Sequence[str]) -> list[str]:
+    """Return the lines of `wanted` that are not in effect for this model in `text`, ignoring our own block.
+
+    A line is in effect in a section for all models or for this one; of one setting the last line wins, as on the Pi.
+    """
+    own = next((section for name, (_, section) in _LINES.items() if model.startswith(name)), "")
+    holds: dict[str, str] = {}
+    section = "all"
+    for raw in without_block(text).splitlines():
+        line = raw.strip()
+        if line.startswith("[") and line.endswith("]"):
+            section = line[1:-1]
+        elif line and not line.startswith("#") and section in {"all", own}:
+            holds[_key(line)] = line.replace(" ", "")
+    return [line for line in wanted if holds.get(_key(line)) != line]
+
+
+def with_block(text: str, lines: Sequence[str]) -> str:
+    """Return `text` with our block of `lines` at its end, in place of an earlier block."""
+    plain = without_block(text)
+    if not lines:
+        return plain
+    block = "\n".join([BEGIN, "[all]", *lines, END])
+    return f"{plain}\n{block}\n"  # the line break before belongs to the block, so that removing it restores `text`
+
+
+def without_block(text: str) -> str:
+    """Return `text` without our block."""
+    return _BLOCK.sub("", text)
+
+
+def block(text: str) -> str:
+    """Return our block in `text`, or ""."""
+    found = _BLOCK.search(text)
+    return found[0].strip() if found else ""
+
+
+def _key(line: str) -> str:
+    """Return the name of the setting in a line: `core_freq`, for dtparam with the parameter."""
+    parts = line.replace(" ", "").split("=")
+    return "=".join(parts[:2]) if parts[0] in {"dtparam", "dtoverlay"} else parts[0]
+
+
+# Changes of an installation: whole files, a link, a block in a system file; each can be shown as a diff.
+
+
+@dataclass(frozen=True)
+class WholeFile:
+    """A file written entirely by us; with `once`, an existing file is kept."""
+
+    path: Path
+    text: str
+    once: bool = False
+    mode: int = 0o644
+
+    def after(self, before: str | None) -> str:
+        """Return the file's new text; `before` is the present one, None for no file."""
+        return before if self.once and before is not None else self.text
+
+
+@dataclass(frozen=True)
+class Block:
+    """Our marked block at the end of the Pi's config.txt."""
+
+    path: Path
+    lines: tuple[str, ...]
+    mode: int = 0o644
+
+    def after(self, before: str | None) -> str:
+        """Return the file's new text; `before` is the present one, None for no file."""
+        return with_block(before or "", self.lines)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A symbolic link."""
+
+    path: Path
+    to: Path
+
+
+Change = WholeFile | Block | Link
+
+
+def read(path: Path) -> str | None:
+    """Return the text of a file, byte for byte, or None if it does not exist."""
+    try:
+        return path.read_bytes().decode("utf-8", "surrogateescape")
+    except FileNotFoundError:
+        return None
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256 of a file's text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def is_needed(change: Change, on_disk: Path) -> bool:
+    """Return True if `change` would have an effect; `on_disk` is the path it is written to."""
+    if isinstance(change, Link):
+        return not (on_disk.is_symlink() and on_disk.readlink() == change.to)
+    before = read(on_disk)
+    return change.after(before) != before
+
+
+def format_diff(change: Change, on_disk: Path) -> str:
+    """Return the change as a diff for people; "" if it is not needed."""
+    if not is_needed(change, on_disk):
+        return ""
+    if isinstance(change, Link):
+        return f"+ link {change.path} -> {change.to}\n"
+    before = read(on_disk)
+    old = "/dev/null" if before is None else str(change.path)
+    lines = difflib.unified_diff(
+        (before or "").splitlines(), change.after(before).splitlines(), old, str(change.path), lineterm=""
+    )
+    return "".join(f"{line.encode('utf-8', 'replace').decode()}\n" for line in lines)
+
+
+BACKUP = ".before-moccasin-mat"
+
+
+class Written(msgspec.Struct, frozen=True):
+    """A recorded change: a `file` or `block` with the hash of its text, a `link` with its target.
+
+    `backup` is the path of the earlier contents, or "".
+    """
+
+    path: str
+    kind: Literal["file", "block", "link"]
+    mark: str
+    backup: str = ""
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """The changes made, and the folders created for them, the outermost first."""
+
+    version: int = 1
+    written: tuple[Written, ...] = ()
+    folders: tuple[str, ...] = ()
+
+
+def load(place: Place) -> Manifest:
+    """Return the manifest, an empty one before the first installation. Raises `SetupError` if it cannot be read."""
+    path = place.on_disk(place.manifest)
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Manifest)
+    except FileNotFoundError:
+        return Manifest()
+    except (OSError, msgspec.MsgspecError) as error:
+        raise SetupError(
+            f"{path} cannot be read: {describe_error(error)}",
+            "without it the installation cannot be undone automatically",
+        ) from error
+
+
+def apply_changes(place: Place, changes: Sequence[Change]) -> list[str]:
+    """Make the `changes` that are needed; return the paths written. Raises `SetupError`.
+
+    The manifest is written first: after a power failure it may contain changes that were not made, but never lacks one.
+    """
+    wanted = [change for change in changes if is_needed(change, place.on_disk(change.path))]
+    if not wanted:
+        return []
+    old = load(place)
+    known = {entry.path: entry for entry in old.written}
+    folders = list(old.folders)
+    try:
+        keeps: list[Path | None] = []
+        for change in wanted:
+            known[str(change.path)], keep = _entry(place, change, known.get(str(change.path)))
+            keeps.append(keep)
+            folders += [name for name in _make_folders(place, change.path.parent) if name not in folders]
+        # for a system service systemd creates the journal's folder with the right owner
+        for folder in (place.manifest.parent, *(() if place.system else (place.state,))):
+            folders += [name for name in _make_folders(place, folder) if name not in folders]
+        manifest = msgspec.json.encode(Manifest(written=tuple(known.values()), folders=tuple(folders)))
+        replace(place.on_disk(place.manifest), msgspec.json.format(manifest).decode() + "\n", 0o644)
+        for change, keep in zip(wanted, keeps, strict=True):
+            _put(place, change, keep)
+    except OSError as error:
+        raise SetupError(f"cannot write {error.filename or 'a file'}: {describe_error(error)}", _RIGHTS_HINT) from error
+    return [str(change.path) for change in wanted]
+
+
+def undo_changes(place: Place, *, dry: bool = False) -> list[str]:
+    """Undo all recorded changes; return a line for each, also for kept files.
+
+    With `dry` only the lines are returned.
+    """
+    manifest = load(place)
+    try:
+        told = [_undo(place, entry, dry=dry) for entry in reversed(manifest.written)]
+        if manifest.written and not dry:
+            place.on_disk(place.manifest).unlink(missing_ok=True)
+            for name in sorted(manifest.folders, key=len, reverse=True):
+                with suppress(OSError):  # it contains other files
+                    place.on_disk(Path(name)).rmdir()
+    except OSError as error:
+        raise SetupError(f"cannot undo {error.filename or 'a file'}: {describe_error(error)}", _RIGHTS_HINT) from error
+    return told
+
+
+def state(place: Place, entry: Written) -> Literal["as written", "changed since", "gone"]:
+    """Return the present state of a recorded change."""
+    path = _resolve_inside_root(place, Path(entry.path))
+    if entry.kind == "link":
+        if not path.is_symlink():
+            return "changed since" if path.exists() else "gone"
+        return "as written" if str(path.readlink()) == entry.mark else "changed since"
+    text = read(path)
+    if entry.kind == "block":
+        text = block(text or "") or None
+    if text is None:
+        return "gone"
+    return "as written" if digest(text) == entry.mark else "changed since"
+
+
+_RIGHTS_HINT = "run it with the rights it was installed with: sudo for a system service"
+
+
+def _entry(place: Place, change: Change, old: Written | None) -> tuple[Written, Path | None]:
+    """Return the manifest entry of a change to be made, and the path to save earlier contents to, if they are not ours.
+
+    An undo restores the contents before the first installation.
+    """
+    if isinstance(change, Link):
+        return Written(str(change.path), "link", str(change.to)), None
+    path = _resolve_inside_root(place, change.path)
+    before = read(path)
+    after = change.after(before)
+    if isinstance(change, Block):
+        kept = path.with_name(path.name + BACKUP)
+        entry = Written(str(change.path), "block", digest(block(after)))
+        return entry, None if kept.exists() or block(before or "") else kept
+    ours = old is not None and state(place, old) == "as written"
+    keep = None if ours or before is None else _free(path)
+    backup = old.backup if old and old.backup else str(change.path.with_name(keep.name)) if keep else ""
+    return Written(str(change.path), "file", digest(after), backup), keep
+
+
+def _free(path: Path) -> Path:
+    """Return an unused path beside `path` for its backup."""
+    names = (f"{path.name}{BACKUP}{number}" for number in ("", *map(str, range(2, 1000))))
+    return next(kept for name in names if not (kept := path.with_name(name)).exists())
+
+
+def _put(place: Place, change: Change, keep: Path | None) -> None:
+    path = _resolve_inside_root(place, change.path)
+    if isinstance(change, Link):
+        beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+        beside.unlink(missing_ok=True)
+        beside.symlink_to(change.to)
+        beside.replace(path)
+        return
+    before = read(path)
+    if keep is not None and before is not None:
+        replace(keep, before, change.mode)
+    replace(path, change.after(before), change.mode)
+
+
+def _undo(place: Place, entry: Written, *, dry: bool) -> str:
+    path = _resolve_inside_root(place, Path(entry.path))
+    now = state(place, entry)
+    if now == "gone":
+        return f"gone already: {entry.path}"
+    if now == "changed since":
+        return f"leave, it was changed by hand: {entry.path}"
+    if entry.kind == "block":
+        if not dry:
+            text = without_block(read(path) or "")
+            replace(path, text, path.stat().st_mode & 0o777)
+            kept = Path(str(path) + BACKUP)
+            if read(kept) == text:
+                kept.unlink()
+        return f"remove our block from: {entry.path}"
+    backup = _resolve_inside_root(place, Path(entry.backup)) if entry.backup else None
+    if backup is not None and backup.exists():
+        if not dry:
+            backup.replace(path)
+        return f"restore: {entry.path}"
+    if not dry:
+        path.unlink()
+    return f"remove: {entry.path}"
+
+
+def _make_folders(place: Place, folder: Path) -> list[str]:
+    """Create `folder` and its missing parents; return the created ones, the outermost first."""
+    missing: list[Path] = []
+    while not _resolve_inside_root(place, folder).exists():
+        missing.insert(0, folder)
+        folder = folder.parent
+    for path in missing:
+        place.on_disk(path).mkdir(mode=0o755)
+    return [str(path) for path in missing]
+
+
+def replace(path: Path, text: str, mode: int) -> None:
+    """Write `path` atomically and sync it to the disk."""
+    atomic_write(path, text.encode("utf-8", "surrogateescape"), mode)
+
+
+def _resolve_inside_root(place: Place, path: Path) -> Path:
+    """Return the path to write to. Raises `SetupError` if a link in an image leads outside the image."""
+    on_disk = place.on_disk(path)
+    if on_disk != place.root and not on_disk.parent.resolve().is_relative_to(place.root):
+        raise SetupError(f"{path} points outside {place.root}", "the image has a link to the machine's own files there")
+    return on_disk
+
+
+# Device permissions: the udev rules, and the service's user with its groups for systemd-sysusers.
+
+
+UDEV_FILE = Path("/etc/udev/rules.d/60-moccasin-mat.rules")
+SYSUSERS_FILE = Path("/etc/sysusers.d/moccasin-mat.conf")
+
+
+def udev() -> str:
+    """Return the udev rules. The names in /dev/serial/by-id come from the system's own rules.
+
+    Waveshare's boards use Raspberry Pi's vendor number under MicroPython.
+    """
+    return fill_in("60-moccasin-mat.rules")
+
+
+def sysusers(state: Path) -> str:
+    """Return the entry of the service's user, without a login, in the groups that may open the devices."""
+    groups = "".join(f"g {group} -\nm {NAME} {group}\n" for group in GROUPS)
+    return f"# Written by 'moccasin-mat setup'.\nu {NAME} - \"Moccasin Mat\" {state}\n{groups}"

@@ -1,1 +1,0 @@
-"""Install a table on a machine: service, device rules, first settings; with a preview of all changes and an undo."""

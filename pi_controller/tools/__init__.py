@@ -1,0 +1,1 @@
+"""Tools for who builds and keeps a mat: doctor, flash, calibrate, find the board."""

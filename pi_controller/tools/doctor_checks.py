@@ -1,0 +1,331 @@
+"""Checks of a table besides its sensors: the link to the board, the machine, the journal's disk, pins and service."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from pi_controller.board import wire
+from pi_controller.board.connection import BoardConnection
+from pi_controller.board.gpio import header_factory, no_pins
+from pi_controller.board.interfaces import ButtonsError, Strip, StripError
+from pi_controller.board.pins import LATE_S, RATES, PinsSource
+from pi_controller.board.strips import NeoPixelStrip
+from pi_controller.calibration.detectors import BUS_HINT
+from pi_controller.calibration.sensor_checks import Group, ReportLine, SensorListener
+from pi_controller.config import Settings
+from pi_controller.errors import describe_error
+from pi_controller.pinmap import pinmap, shipped_file
+
+if TYPE_CHECKING:
+    from gpiozero import Factory
+
+
+LINK = Group("Link")
+FLASH_HINT = "run 'moccasin-mat flash': it copies this program's firmware to the board"
+OFF_RATE = 0.005
+"""Largest relative error of the sample rate: crystals are accurate to a ten-thousandth, so more means loss."""
+SLOW_RTT_S = 0.05
+BUS_ERRORS = 0.01
+"""Share of the bus reads that may fail."""
+
+EVENTS = ("start", "self test", "pace", "events")
+MAX_EVENTS = 8
+"""Most different events listed, the newest."""
+STARTS = {
+    "power": "from power",
+    "reset": "by its RUN button",
+    "watchdog": "by its watchdog: its program hung",
+    "restart": "by its own program, as after a crash or a flash; 'moccasin-mat flash --check' shows a crash",
+}
+_OWN = {"started", "brown-out", "tested", "slow", "wiring", "strips", "discs"}
+"""Kinds with a line of their own."""
+
+
+def shipped_firmware() -> str:
+    """Return the version `x.y.z` of the firmware shipped with this program."""
+    text = shipped_file("firmware", "sampler.py").read_text("utf-8")
+    found = re.search(r"^FIRMWARE = \((\d+), (\d+), (\d+)\)$", text, re.MULTILINE)
+    return ".".join(found.groups()) if found else "unknown"
+
+
+def link_lines(connection: BoardConnection | None, ears: SensorListener) -> Iterator[ReportLine]:
+    """Yield the lines for the link; `connection` is None for a table without a board."""
+    names = ("handshake", "firmware", "chips", *EVENTS, "samples", "losses", "clock", "bus")
+    if connection is None:
+        yield LINK.absent("port", 'the settings use no board: [board] port = "none"')
+        yield from (LINK.absent(name, "no board") for name in names)
+        return
+    if connection.missing is not None:
+        yield LINK.fails("port", connection.missing.message, connection.missing.hint)
+        yield from (LINK.absent(name, "no board") for name in names)
+        return
+    yield LINK.passes("port", connection.port.name if connection.port else "")
+    if ears.up is None:
+        why = connection.why or "the board does not answer"
+        todo = (
+            FLASH_HINT
+            if "protocol" in why or "flash" in why
+            else f"unplug the board and plug it in again; else {FLASH_HINT}"
+        )
+        yield LINK.fails("handshake", why, todo)
+        yield from (LINK.absent(name, "the board does not answer") for name in names[1:])
+        return
+    yield LINK.passes("handshake", f"protocol {wire.PROTOCOL[0]}, board {ears.up.board_id}")
+    yield _firmware(ears.up.firmware)
+    yield _chips(connection)
+    yield from board_events(ears)
+    yield _samples(ears)
+    yield _losses(connection, ears)
+    yield _clock(connection)
+    yield _bus(ears)
+
+
+def _firmware(version: str) -> ReportLine:
+    ours = shipped_firmware()
+    if version != ours:
+        return LINK.fails("firmware", f"the board has version {version}, this program includes {ours}", FLASH_HINT)
+    return LINK.passes("firmware", f"version {version}, the same as in this program")
+
+
+def _chips(connection: BoardConnection) -> ReportLine:
+    board = connection.session.board
+    features = board.features if board is not None else 0
+    kinds = [name for name, bit in (("QMC5883L", wire.QMC5883L), ("QMC5883P", wire.QMC5883P)) if features & bit]
+    if not kinds:
+        return LINK.absent("chips", "no magnetometer has answered yet")
+    return LINK.passes("chips", f"magnetometers {kinds[0]}")
+
+
+def _samples(ears: SensorListener) -> ReportLine:
+    wanted = pinmap().board.sample_hz
+    found = f"{ears.rate:.0f} of {wanted} samples a second"
+    if abs(ears.rate / wanted - 1.0) > OFF_RATE:
+        todo = "use another USB cable and a port of the Pi itself; stop other programs"
+        return LINK.fails("samples", found, todo)
+    return LINK.passes("samples", found)
+
+
+def _losses(connection: BoardConnection, ears: SensorListener) -> ReportLine:
+    stats = connection.session.stats
+    restarts = ears.ups - 1
+    losses = {
+        "gaps": ears.gaps,
+        "samples missing": stats.missing_samples,
+        "frames lost": stats.lost,
+        "frames damaged": stats.bad,
+        "frames refused": stats.refused,
+        "restarts of the board": restarts,
+    }
+    wrong = ", ".join(f"{count} {what}" for what, count in losses.items() if count)
+    if wrong:
+        todo = "check the board's supply" if restarts else "use another USB cable and a port of the Pi itself"
+        return LINK.fails("losses", wrong, todo)
+    return LINK.passes("losses", f"none in {stats.frames} frames")
+
+
+def _clock(connection: BoardConnection) -> ReportLine:
+    clock = connection.session.clock
+    ppm = 1e6 * clock.drift
+    if not clock.known:
+        return LINK.fails("clock", "the board answers no ping", FLASH_HINT)
+    found = f"the quickest answer in {1000 * clock.rtt:.1f} ms, {ppm:+.0f} ppm"
+    if clock.rtt > SLOW_RTT_S:  # the drift is only informative: a few seconds cannot measure it
+        return LINK.fails("clock", found, "stop other programs; use a USB port of the Pi itself")
+    return LINK.passes("clock", found)
+
+
+def _bus(ears: SensorListener) -> ReportLine:
+    if len(ears.health) < 2:
+        return LINK.fails("bus", "the board does not report its health", FLASH_HINT)
+    # the board reports at once, when it may not yet know which magnetometers are built
+    first, last = ears.health[min(1, len(ears.health) - 2)], ears.health[-1]
+    seconds = max(last.uptime_s - first.uptime_s, 1e-3)
+    errors, overflows = last.i2c_errors - first.i2c_errors, last.overflows - first.overflows
+    board = pinmap().board
+    reads = seconds * (board.touch_hz + board.magnet_hz * ears.magnetometers)
+    sensor = any(line.outcome == "fail" and line.group == "Sensors" for line in ears.lines())
+    found = f"{errors} errors in {seconds:.0f} s, slowest loop {last.worst_loop_us / 1000:.1f} ms"
+    wiring = ears.find_events("wiring")
+    if wiring:
+        exchanged = bool(wiring[-1].value & wire.EXCHANGED)
+        todo = "exchange the two wires at one end" if exchanged else BUS_HINT
+        return LINK.fails("bus", wiring[-1].line.rstrip("."), todo)
+    if errors > BUS_ERRORS * reads and not sensor:  # a dead sensor causes errors all the time, and has its own line
+        return LINK.fails("bus", found, "check the wires to the touch board and the multiplexers: keep them short")
+    if overflows:
+        return LINK.fails("bus", f"{overflows} overflows on the board; {found}", FLASH_HINT)
+    return LINK.passes("bus", found)
+
+
+def board_events(ears: SensorListener) -> Iterator[ReportLine]:
+    """Yield the lines for the board's events in `ears`."""
+    yield _start(ears)
+    yield _test(ears)
+    yield _pace(ears)
+    yield _events(ears)
+
+
+def _start(ears: SensorListener) -> ReportLine:
+    assert ears.up is not None
+    weak = [event for event in ears.events if event.kind == "brown-out"]
+    if weak:
+        todo = "use a better supply: a short, thick cable at a port of the Pi itself; power the strip separately"
+        return LINK.fails("start", weak[-1].line.rstrip("."), todo)
+    reason = STARTS.get(ears.up.boot_reason, ears.up.boot_reason)
+    return LINK.passes("start", f"its {ears.up.boot_count}., {reason}")
+
+
+def _test(ears: SensorListener) -> ReportLine:
+    tested = ears.find_events("tested")
+    if not tested:
+        todo = "unplug the board and plug it in again; else 'moccasin-mat flash'"
+        return LINK.fails("self test", "the board does not report its self test", todo)
+    test = tested[-1]
+    if not ears.checks_magnetometers:
+        found, sound = test.line, test.is_good
+    else:
+        found, sound = test.detailed_line, test.is_all_good
+    if sound:
+        return LINK.passes("self test", found.rstrip("."))
+    if any(line.outcome == "fail" for line in ears.lines()):
+        return LINK.passes("self test", "done; its findings are listed separately")
+    return LINK.fails("self test", found.rstrip("."), "run the doctor again; a plug may be loose")
+
+
+def _pace(ears: SensorListener) -> ReportLine:
+    slow = ears.find_events("slow")
+    if not slow:
+        return LINK.passes("pace", "the board keeps up with its sensors")
+    todo = "repair the sensors that fail: each silent sensor slows the board down; else 'moccasin-mat flash'"
+    return LINK.fails("pace", slow[-1].line.rstrip("."), todo)
+
+
+def _events(ears: SensorListener) -> ReportLine:
+    """Return the line for all other events: past faults of sensors and bus, whose present state has its own lines."""
+    secret = not ears.checks_magnetometers
+    words = [
+        (event.line if secret else event.detailed_line).rstrip(".")
+        for event in ears.events
+        if event.kind not in _OWN and (event.is_public or not secret)
+    ]
+    counts = Counter(reversed(words))  # the newest first
+    found = [word + (f" ({count} times)" if count > 1 else "") for word, count in counts.items()][:MAX_EVENTS]
+    if lost := sum(event.lost for event in ears.events):
+        found.append(f"{lost} more were lost")
+    return LINK.passes("events", "; ".join(found) or "only its start")
+
+
+# Checks the Pi's pins: the pins of buttons and strips open, no button is shorted, and sensors answer.
+
+
+PINS = Group("Pins")
+DIM = (12, 12, 12)
+FIRST_PIXELS = ((60, 0, 0), (0, 60, 0), (0, 0, 60))
+"""Red, green, blue: a strip of another colour order shows them exchanged."""
+GAPS_S = 1.0
+"""Shortest acceptable interval between gaps: while a hit is due, each one is a question to the judge."""
+NOTE = "slower than the board: soft strokes may be missed, and the judge confirms the bead"
+
+
+def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[ReportLine]:
+    """Yield a line for each button: its pin opens and reads released. `factory` is gpiozero's, for tests."""
+    wanted = settings.button_pins
+    if settings.buttons.kind == "none":
+        for name in wanted:
+            yield PINS.absent(f"button {name}", 'no buttons: [buttons] kind = "none"')
+        return
+    try:
+        from gpiozero import DigitalInputDevice  # noqa: PLC0415 - it takes long to import on a small Pi
+        from gpiozero.exc import BadPinFactory, GPIOZeroError  # noqa: PLC0415
+
+        factory = factory or header_factory(ButtonsError)
+    except (ButtonsError, ModuleNotFoundError) as error:
+        missing = error if isinstance(error, ButtonsError) else no_pins(ButtonsError)
+        for name in wanted:
+            yield PINS.fails(f"button {name}", missing.message, missing.hint)
+        return
+    for name, pin in wanted.items():
+        what = f"button {name}"
+        try:
+            with DigitalInputDevice(pin, pull_up=True, pin_factory=factory) as device:
+                held = device.is_active
+        except (BadPinFactory, ImportError, RuntimeError):
+            missing = no_pins(ButtonsError)
+            yield PINS.fails(what, missing.message, missing.hint)
+        except (GPIOZeroError, OSError) as error:
+            todo = "stop the table while the doctor runs, or choose another pin in [buttons.pins]"
+            yield PINS.fails(what, f"GPIO{pin} cannot be opened: {describe_error(error)}", todo)
+        else:
+            if held:
+                todo = f"check GPIO{pin} for a short to ground; let go of the button"
+                yield PINS.fails(what, "it reads pressed", todo)
+            else:
+                yield PINS.passes(what, f"released, GPIO{pin}")
+
+
+def strips(settings: Settings, opened: Callable[[], Strip] | None = None) -> Iterator[ReportLine]:
+    """Yield the line for the strips: they open and accept a dim frame. Only a person can see whether they shone."""
+    wanted, count = settings.strips, pinmap().lights.count
+    if wanted.kind == "board" and opened is None:
+        yield PINS.absent("light strips", "on the board: only a person can see whether they shine")
+        return
+    if wanted.kind != "pi" and opened is None:
+        yield PINS.absent("light strips", f'none driven: [strips] kind = "{wanted.kind}"')
+        return
+    try:
+        strip = opened() if opened else NeoPixelStrip(count, wanted.pin, wanted.brightness, wanted.current_cap_ma)
+        try:
+            strip.show([*FIRST_PIXELS, *[DIM] * (count - len(FIRST_PIXELS))])
+        finally:
+            strip.close()
+    except StripError as error:
+        yield PINS.fails("light strips", error.message, error.hint)
+    else:
+        asked = "the first three red, green and blue, the rest dim white: did you see that?"
+        wrong = "Other colours: the strip has another order than a WS2812"
+        yield PINS.passes("light strips", f"{count} pixels were lit for a moment, {asked} {wrong}")
+
+
+def sensors(source: PinsSource, ears: SensorListener) -> Iterator[ReportLine]:
+    """Yield the lines for `source` and its messages in `ears`; call this before `source` is closed."""
+    yield LINK.passes("kind", f"the Pi's own pins, no mat board; {NOTE}")
+    names = ("samples", "losses", "touch chip")
+    if source.missing is not None or ears.up is None:
+        missing = source.missing
+        what, todo = (
+            (missing.message, missing.hint) if missing else (source.why or "no readings yet", "run the doctor again")
+        )
+        yield LINK.fails("port", what, todo)
+        yield from (LINK.absent(name, "the piezos are not read") for name in names)
+        return
+    yield LINK.passes("port", source.port.name if source.port else "")
+    yield _pin_samples(source, ears)
+    yield _pin_losses(ears)
+    missing = source.strips_missing
+    if missing is not None:
+        yield LINK.fails("touch chip", missing.message, missing.hint)
+    else:
+        yield LINK.passes("touch chip", f"{ears.scans} scans")
+
+
+def _pin_samples(source: PinsSource, ears: SensorListener) -> ReportLine:
+    board = pinmap().board.sample_hz
+    found = f"{source.reads_per_s:,.0f} samples a second for each pad; the board gives {board:,}"
+    grid = f"resampled to {ears.grid:,.0f}"
+    if source.reads_per_s < 1.25 * RATES[-1]:
+        return LINK.passes("samples", f"{found}; {grid}, the minimum for detecting strikes")
+    return LINK.passes("samples", f"{found}; {grid}")
+
+
+def _pin_losses(ears: SensorListener) -> ReportLine:
+    seconds = max(ears.last_at - ears.first_at, 1e-3)
+    restarts = ears.ups - 1
+    found = f"{ears.gaps} stretches of more than {1000 * LATE_S:.0f} ms unread in {seconds:.0f} s"
+    if restarts:
+        found += f", restarted {restarts} times"
+    if restarts or ears.gaps > seconds / GAPS_S:
+        return LINK.fails("losses", found, "stop other programs on this Pi; give it a better supply")
+    return LINK.passes("losses", found)

@@ -1,0 +1,204 @@
+"""Checks the machine: versions, SPI for the strips, groups, loudspeaker, the journal's disk."""
+
+from __future__ import annotations
+
+import grp
+import importlib.metadata
+import os
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_controller import __version__
+from pi_controller.board.gpio import read_pi_model
+from pi_controller.calibration.sensor_checks import Group, ReportLine
+from pi_controller.config import Settings
+from pi_controller.display.sound import SILENCE, AplaySound, Sound, SoundError, sound_cards
+from pi_controller.display.voice import SPEECH_PROGRAM
+from pi_controller.errors import JournalError, describe_error
+from pi_controller.extras import install_hint
+from pi_controller.host.files import explain_refusal
+from pi_controller.host.machine_health import LOW_DISK_BYTES
+from pi_controller.journal.file import SETTING, journal_files
+from pi_controller.journal.journal import Journal
+
+if TYPE_CHECKING:
+    pass
+
+
+MACHINE = Group("Machine")
+DISK = Group("Journal")
+SLOW_SYNC_S = 0.5
+"""A disk that takes longer to sync a few bytes delays play at every call."""
+PACKAGES = ("gpiozero", "lgpio", "pyserial", "numpy", "rich", "starlette", "uvicorn")
+_ALSO = {"lgpio": "adafruit-lgpio"}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of this program, Python, the system and the packages; "" for a missing package."""
+    return {
+        "moccasin-mat": __version__,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        **{package: _version(package) for package in PACKAGES},
+    }
+
+
+def _version(package: str) -> str:
+    for name in filter(None, (package, _ALSO.get(package))):
+        with suppress(importlib.metadata.PackageNotFoundError):
+            return importlib.metadata.version(name)
+    return ""
+
+
+def groups() -> set[str]:
+    """Return the names of this process's groups."""
+    names: set[str] = set()
+    for number in {*os.getgroups(), os.getegid()}:
+        with suppress(KeyError):
+            names.add(grp.getgrgid(number).gr_name)
+    return names
+
+
+def machine_lines(
+    settings: Settings, root: Path = Path("/"), member: Collection[str] | None = None
+) -> Iterator[ReportLine]:
+    """Yield the lines for the machine. Tests set `root` (of its files) and `member` (the user's groups)."""
+    pi = read_pi_model(root)
+    installed = versions()
+    yield MACHINE.passes("model", pi) if pi else MACHINE.absent("model", "this is not a Raspberry Pi")
+    python = installed["python"]
+    enough = sys.version_info >= (3, 11)
+    yield MACHINE.passes("python", python) if enough else MACHINE.fails("python", python, "use 3.11 or newer")
+    pins = settings.strips.kind == "pi" or settings.buttons.kind == "pi"
+    for package in ("gpiozero", "lgpio"):
+        if version := installed[package]:
+            yield MACHINE.passes(package, version)
+        elif pi and pins:
+            yield MACHINE.fails(package, "it is not installed", install_hint("pi"))
+        else:
+            yield MACHINE.absent(package, "it is not installed; only a Raspberry Pi needs it")
+    if settings.voice.english:
+        yield _speech()
+    yield _spi(settings, root)
+    yield from _groups(settings, root, groups() if member is None else member)
+
+
+def _journal(path: Path) -> Iterator[ReportLine]:
+    """Yield the line for the journal: this user may write it, and it is readable."""
+    if not path.exists():
+        yield DISK.passes("journal", "none yet: the first start creates it")
+    elif todo := explain_refusal(journal_files(path), SETTING):
+        yield DISK.fails("journal", f"{path.name} cannot be written by this user", todo)
+    else:
+        try:
+            with Journal(path, read_only=True) as kept:
+                yield DISK.passes("journal", f"{kept.seq} records")
+        except JournalError as error:
+            yield DISK.fails("journal", error.message, error.hint)
+
+
+def _spi(settings: Settings, root: Path) -> ReportLine:
+    if settings.strips.kind != "pi" and settings.board.port != "pins":
+        return MACHINE.absent("SPI", "the settings drive no strips")
+    found = sorted((root / "dev").glob("spidev*"))
+    if found:
+        return MACHINE.passes("SPI", ", ".join(path.name for path in found))
+    todo = "turn SPI on with raspi-config (Interface Options), then restart"
+    return MACHINE.fails("SPI", "it is turned off", todo)
+
+
+def loudspeaker(settings: Settings, sound: Sound | None = None, root: Path = Path("/")) -> Iterator[ReportLine | None]:
+    """Play a moment of silence on the loudspeaker `[voice] device`; yield None while it plays, then its line.
+
+    `sound` is the loudspeaker if it is open already, `root` is for tests.
+    """
+    name, device = "loudspeaker", settings.voice.device
+    if not settings.voice.is_audible:
+        yield MACHINE.absent(name, "the settings use no sound")
+        return
+    sound, cards = sound or AplaySound(device), sound_cards(root)
+    try:
+        sound.play(SILENCE, 0.0)
+        while sound.is_playing():
+            yield None
+    except SoundError as error:
+        found = "" if cards else "; this machine has no sound card"
+        yield MACHINE.fails(name, f"{error.message}{found}", error.hint)
+    else:
+        yield MACHINE.passes(name, f"{device} opens; sound cards: {'; '.join(cards) or 'none'}")
+
+
+def _speech() -> ReportLine:
+    if shutil.which(SPEECH_PROGRAM) is None:
+        todo = f"sudo apt install {SPEECH_PROGRAM}, or set [voice] english to false"
+        return MACHINE.fails("speech", f"{SPEECH_PROGRAM} is not installed, so nothing is said aloud", todo)
+    return MACHINE.passes("speech", SPEECH_PROGRAM)
+
+
+def _groups(settings: Settings, root: Path, member: Collection[str]) -> Iterator[ReportLine]:
+    """Yield a line for each group that the settings require: only its members may open the device."""
+    needed = {
+        "dialout": (settings.board.port not in {"none", "pins"}, "the board's port"),
+        "gpio": (settings.buttons.kind == "pi", "the buttons' pins"),
+        "spi": (settings.strips.kind == "pi" or settings.board.port == "pins", "the pins of SPI"),
+    }
+    if settings.voice.is_audible:
+        needed["audio"] = (True, "the loudspeaker")
+    if settings.board.port == "pins":
+        needed["i2c"] = (True, "the touch strips' chip")
+    for name, (wanted, what) in needed.items():
+        if not wanted:
+            yield MACHINE.absent(f"group {name}", f"the settings do not use {what}")
+        elif name in member or os.geteuid() == 0:
+            yield MACHINE.passes(f"group {name}", f"{what} can be opened")
+        elif not _has_group(name, root):
+            yield MACHINE.absent(f"group {name}", "this system has no such group")
+        else:
+            todo = f"add this user to it (sudo usermod -aG {name} $USER), then log in again"
+            yield MACHINE.fails(f"group {name}", f"this user is not in it: {what} cannot be opened", todo)
+
+
+def _has_group(name: str, root: Path) -> bool:
+    with suppress(OSError):
+        lines = (root / "etc/group").read_text("utf-8", "replace").splitlines()
+        return any(line.startswith(f"{name}:") for line in lines)
+    return False
+
+
+def disk(journal: Path) -> Iterator[ReportLine]:
+    """Yield the lines for the journal's disk: free space, writing, the journal, and the time of a sync."""
+    folder = journal.absolute().parent
+    if not folder.is_dir():
+        yield DISK.fails("folder", f"there is no folder {folder}", "make it, or change [table] journal")
+        return
+    free = shutil.disk_usage(folder).free
+    room = f"{free / 1e9:.1f} GB free"
+    if free < LOW_DISK_BYTES:
+        yield DISK.fails("room", room, "free some space: delete old recordings first")
+    else:
+        yield DISK.passes("room", room)
+    probe = folder / f".{journal.name}.doctor"
+    try:
+        began = time.monotonic()
+        with probe.open("wb") as file:
+            file.write(b"moccasin-mat")
+            file.flush()
+            os.fsync(file.fileno())
+        took = time.monotonic() - began
+    except OSError as error:
+        todo = "check the folder's owner and the disk, or change [table] journal"
+        yield DISK.fails("writing", f"{folder} cannot be written: {describe_error(error)}", todo)
+        return
+    finally:
+        probe.unlink(missing_ok=True)
+    yield DISK.passes("writing", str(folder))
+    yield from _journal(journal)
+    found = f"{1000 * took:.1f} ms"
+    slow = took > SLOW_SYNC_S
+    yield DISK.fails("fsync", found, "use a better card, or a USB disk") if slow else DISK.passes("fsync", found)

@@ -1,0 +1,76 @@
+"""Checks the systemd service: its unit is up to date, it runs, and it is enabled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pi_controller.calibration.sensor_checks import Group, ReportLine
+from pi_controller.card import service
+from pi_controller.card.install import read
+from pi_controller.card.plan import plan
+from pi_controller.errors import SettingsError, describe_error
+from pi_controller.host.place import SetupError, make_place
+from pi_controller.host.platform import home_folder
+from pi_controller.host.status import RESULTS
+
+if TYPE_CHECKING:
+    pass
+
+
+SERVICE = Group("Service")
+SETUP = "moccasin-mat setup"
+
+
+def service_lines() -> list[ReportLine]:
+    """Return the lines for the service; "not here" if none is installed or systemd does not run."""
+    kind = service.installed_kind()
+    if not kind:
+        return [SERVICE.absent("unit", f"no service is installed; '{SETUP}' does that")]
+    system = kind == "system"
+    found = [_unit(system=system)]
+    if not service.is_systemd_running():
+        return [*found, SERVICE.absent("running", "systemd does not run this machine")]
+    found.append(running_line(service.properties(system=system), system=system))
+    if not system:
+        todo = "" if service.lingers() else f"sudo loginctl enable-linger {home_folder().name}"
+        name = "starts with the machine"
+        found.append(SERVICE.fails(name, "only when its user logs in", todo) if todo else SERVICE.passes(name))
+    return found
+
+
+def _unit(*, system: bool) -> ReportLine:
+    again = f"{'sudo ' if system else ''}{SETUP}{'' if system else ' --user'}"
+    try:
+        here = make_place(system=system)
+    except SetupError as error:
+        return SERVICE.fails("unit", error.message, error.hint)
+    try:
+        current = read(here.unit) == plan(here).text()
+    except OSError as error:
+        return SERVICE.absent("unit", f"it cannot be read: {describe_error(error)}; try sudo")
+    except SettingsError:  # the error may quote a name or a password from the file
+        todo = f"'moccasin-mat check-settings {here.settings}' shows the faults"
+        return SERVICE.fails("unit", "no table can run with its settings", todo)
+    except SetupError as error:
+        return SERVICE.fails("unit", error.message, error.hint)
+    if current:
+        return SERVICE.passes("unit", f"{here.unit}, the same as this version's file")
+    # setup shows the difference first, so that a user's own lines are not overwritten unseen
+    todo = f"'{again}' shows the difference and writes it; put your own lines in a drop-in file"
+    return SERVICE.fails("unit", f"{here.unit} differs from this version's file", todo)
+
+
+def running_line(properties: Mapping[str, str], *, system: bool) -> ReportLine:
+    """Return the line for the service's state, from its systemd `properties`."""
+    name, command = "running", " ".join(service.systemctl(system=system))
+    state, often = properties.get("ActiveState", ""), properties.get("NRestarts", "0")
+    if not state:
+        return SERVICE.absent(name, "systemd does not answer")
+    if state == "active":
+        again = f", started again {often} times" if often.isdigit() and int(often) else ""
+        return SERVICE.passes(name, f"{properties.get('StatusText', '')}{again}")
+    if state == "inactive" and properties.get("Result") == "success":
+        return SERVICE.fails(name, "it is stopped", f"{command} start moccasin-mat")
+    found = RESULTS.get(properties.get("Result", ""), properties.get("Result", state))
+    return SERVICE.fails(name, f"{found}{'' if often == '0' else f', {often} times'}", "--bundle has its log")
