@@ -58,7 +58,7 @@ USING_PACKAGES = (
     *(f"tests/hub/test_{name}.py" for name in ("inbox", "messages", "outbox", "store", "table_link")),
     *(f"tests/process/test_{name}.py" for name in ("hub_broker", "hub_database", "web_server")),
     *(f"tests/table/test_{name}.py" for name in ("journal", "table", "view")),
-    *(f"tests/recording/test_{name}.py" for name in ("columns", "recorder")),
+    *(f"tests/recording/test_{name}.py" for name in ("blocks", "recorder")),
     *(f"tests/sensing/test_{name}.py" for name in ("beads", "strikes")),
     *(f"tests/{name}" for name in ("config", "display", "help/test_help.py", "test_cli.py")),
     *(f"tests/{name}.py" for name in ("calibration/test_profile", "process/test_update")),

@@ -37,7 +37,6 @@ VERBS: dict[str, tuple[str, str]] = {
     "replay": ("replay", "show a game hide by hide, or evaluate a sensor recording again"),
     "review": ("sensors", "plot the sensor levels around a hit, for the judge"),
     "record-sensors": ("sensors", "record every reading of a mat, without a game"),
-    "score-strikes": ("sensors", "measure how well strikes are detected, against the true ones"),
     "record": ("journals", "write a game as an open text file, or check one"),
     "export": ("journals", "export a game: record, score sheet, a sheet to print and sign"),
     "verify": ("journals", "check that a journal is complete and unaltered"),

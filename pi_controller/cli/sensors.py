@@ -1,4 +1,4 @@
-"""`moccasin-mat record-sensors`, `strikes`, `score-strikes` and `review`: recorded sensor levels and their strikes.
+"""`moccasin-mat record-sensors`, `strikes` and `review`: recorded sensor levels and their strikes.
 
 recording/PROTOCOL.md describes how to measure a mat with them.
 """
@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from pi_controller.board.gpio import PINS
 from pi_controller.cli.arguments import Parser, add_settings, load_settings, settings_path
@@ -22,8 +22,7 @@ from pi_controller.sensing.strike_settings import SETTINGS_BY_SENSOR, StrikeSett
 
 if TYPE_CHECKING:
     from pi_controller.board.interfaces import Buttons
-    from pi_controller.recording.recorder import Bench
-    from pi_controller.recording.scoring import Detections
+    from pi_controller.recording.bench import Bench
     from pi_controller.sensing.wav import WavReader
 
 
@@ -51,9 +50,9 @@ def record_sensors(argv: Sequence[str]) -> int:
     if args.seconds is not None and not args.seconds > 0:
         raise UsageError("the recording time is not positive", "--seconds takes a number above 0")
     from pi_controller import __version__
-    from pi_controller.recording.format import Header, settings_as_json
-    from pi_controller.recording.recorder import Bench
-    from pi_controller.recording.store import RecordingWriter
+    from pi_controller.recording.bench import Bench
+    from pi_controller.recording.entries import Header, settings_as_json
+    from pi_controller.recording.store import create_recording
     from pi_controller.runtime.assembly import make_source
 
     settings = load_settings(settings_path(args))
@@ -67,7 +66,7 @@ def record_sensors(argv: Sequence[str]) -> int:
     path, t = Path(args.file), clock()
     strikes = settings_as_json(settings.strikes.detector_settings())
     try:
-        file = RecordingWriter(path, Header(t=t, program=__version__, table=settings.table.name, strikes=strikes))
+        file = create_recording(path, Header(t=t, program=__version__, table=settings.table.name, strikes=strikes))
     except OSError as error:
         raise UsageError(
             f"cannot write {path}: {describe_error(error)}", "name a file that is not there yet"
@@ -86,7 +85,7 @@ def _contact(pin: int | None, clock: Callable[[], float]) -> Buttons | None:
     if pin is None:
         return None
     from pi_controller.board.buttons import GpioButtons  # only a Pi has pins
-    from pi_controller.recording.recorder import CONTACT
+    from pi_controller.recording.bench import CONTACT
 
     # a stick touches for a few milliseconds only: every closing counts
     return GpioButtons({CONTACT: pin}, clock, CONTACT_SETTLES_S, min_press_s=0.0)
@@ -194,84 +193,6 @@ def _print_strikes(reader: WavReader, settings: StrikeSettings, warn: Callable[[
     return felt
 
 
-def score_strikes_parser() -> Parser:
-    """Return the parser of `score-strikes`."""
-    parser = Parser("score-strikes", "Compare the strikes detected in a recording with the true strokes.")
-    parser.add_argument("recording", metavar="RECORDING", help="a sensor recording, or a WAV with a channel a pad")
-    parser.add_argument("truth", metavar="TRUTH", help="CSV: 'pad', and 't' (s) unless the stick's contact is recorded")
-    parser.add_argument("--settings", metavar="FILE", help="strike settings (default: the recording's own)")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
-    return parser
-
-
-def score_strikes(argv: Sequence[str]) -> int:
-    """Print the figures, as text or with `--json`; return 0."""
-    args = score_strikes_parser().parse_args(argv)
-    from pi_controller.recording.scoring import assign_times, read_truth, score
-
-    try:
-        truth = read_truth(Path(args.truth).read_text("utf-8-sig").splitlines(), Path(args.truth).name)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"cannot read {args.truth}: {describe_error(error)}", "name the CSV with the true strokes"
-        ) from error
-    detections = _detect_strikes(args.recording, args.settings)
-    scores = score(detections.strikes, assign_times(truth, detections.touches), detections.seconds)
-    if args.json:
-        print(json.dumps(scores))
-    else:
-        _print_scores(scores)
-    return 0
-
-
-def _detect_strikes(path: str, settings: str | None) -> Detections:
-    from pi_controller.config import read_settings
-    from pi_controller.recording.scoring import DetectedStrike, Detections, detect
-    from pi_controller.recording.store import Recording, is_recording
-    from pi_controller.sensing.strike_settings import StrikeSettings
-    from pi_controller.sensing.wav import WavReader, detect_strikes
-
-    chosen = read_settings(Path(settings)).strikes.detector_settings() if settings else None
-    if is_recording(path):
-        recording = Recording(path)
-        header = recording.header
-        return detect(recording.entries(), chosen or header.strike_settings(), header.t)
-
-    def warn(line: str) -> None:
-        print(line, file=sys.stderr)
-
-    try:
-        with Path(path).open("rb") as file:
-            reader = WavReader(file, path, warn)
-            found = detect_strikes(reader, chosen or StrikeSettings(), warn)
-            known = [DetectedStrike(onsets[0], decided, d.pads, d.sure) for d, onsets, decided in found]
-            f = reader.format
-            seconds = (Path(path).stat().st_size - 44) / (f.width * f.channels * f.rate)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {describe_error(error)}", "name a recording or a WAV") from error
-    return Detections(known, [], seconds)
-
-
-def _print_scores(scores: dict[str, Any]) -> None:
-    print(f"{'':<12}{'strokes':>8}{'recall':>24}{'right pad':>24}{'doubt':>7}{'p50 ms':>8}{'p95 ms':>8}")
-    for name, part in {"all": scores, **scores["groups"]}.items():
-        late = part["latency_ms"] or {"p50": float("nan"), "p95": float("nan")}
-        print(
-            f"{name[:12]:<12}{part['strokes']:>8}{_share(part['recall']):>24}{_share(part['right_pad']):>24}"
-            f"{part['in_doubt']:>7}{late['p50']:>8.1f}{late['p95']:>8.1f}"
-        )
-    each = scores["false_per_minute"]
-    print(
-        f"precision {_share(scores['precision'])}; {scores['false']} false strikes in {scores['minutes']:.1f} minutes",
-        end="",
-    )
-    print("" if each is None else f", {each:.2f} a minute")
-
-
-def _share(part: dict[str, float] | None) -> str:
-    return "-" if part is None else f"{part['value']:.3f} ({part['low']:.3f} to {part['high']:.3f})"
-
-
 def review_parser() -> Parser:
     """Return the parser of `review`."""
     parser = Parser("review", "Plot the sensor levels 200 ms around each hit, and the decision.")
@@ -283,18 +204,19 @@ def review_parser() -> Parser:
 
 
 def review(argv: Sequence[str]) -> int:
-    """Plot the hits; return 0. Raises `ReviewError` if none are stored."""
+    """Plot the hits; return 0. Raises `RecordingError` if none are stored."""
     args = review_parser().parse_args(argv)
     if args.hide is not None and args.all:
         raise UsageError("--hide and --all cannot be used together", "use one of the two")
     from pi_controller.display.hit_plot import hit_svg, hit_text
-    from pi_controller.recording.hits import ReviewError, hits_path, strokes
+    from pi_controller.recording.entries import RecordingError
+    from pi_controller.recording.hits import hits_path, strokes
 
     found = strokes(hits_path(args.journal), args.hide)
     if found and args.hide is None and not args.all:
         found = [stroke for stroke in found if stroke.hide == found[-1].hide]
     if not found:
-        raise ReviewError(
+        raise RecordingError(
             "no hit is stored" + (f" of hide {args.hide}" if args.hide is not None else " yet"),
             "hits are stored a moment after they are felt; hits entered by hand are not",
         )

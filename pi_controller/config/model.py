@@ -136,10 +136,13 @@ class RecordingSection(Section):
     sensors: bool = Field(
         default=False, description="keep every reading of the mat, for 'moccasin-mat replay FILE --sensors'"
     )
-    folder: fields.Folder = Field(default=Path("recordings"), description="where; about 32 MB an hour")
-    keep_days: int = Field(default=30, ge=1, le=3650, description="days until a recording is deleted")
+    folder: fields.Folder = Field(default=Path("recordings"), description="where recordings go; about 80 MB an hour")
+    keep_days: int = Field(default=30, ge=1, le=3650, description="days until a recording or a game's hits are deleted")
     max_mb: int = Field(
-        default=1000, ge=10, le=1000000, description="maximum size in MB; the oldest recordings are deleted first"
+        default=1000,
+        ge=10,
+        le=1000000,
+        description="maximum size in MB of all recordings, and of all hits; the oldest are deleted first",
     )
 
 

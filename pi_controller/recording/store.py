@@ -1,102 +1,104 @@
-"""Store of compressed blocks in an SQLite file, one row a block: sensor recordings, and the stored hits of a journal.
+"""Store of sensor blocks in an SQLite file, a row each: whole recordings, and the hits of a journal.
 
-A recording is written with a rollback journal: each block goes to the disk once, and a commit syncs it. Hits are
-written with a write-ahead log: a commit right after a stroke never waits for the disk, and judges read meanwhile.
-Either way a killed process loses only what was not committed.
+A rollback journal lets a killed process lose only what was not committed, and leaves one file that can be copied.
 """
 
 from __future__ import annotations
 
+import logging
 import sqlite3
-import zlib
-from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
-
-import msgspec
 
 from pi_controller.errors import describe_error
-from pi_controller.recording.format import FORMAT, DamagedBlockError, Entry, Header, RecordingError, unpack
+from pi_controller.recording.entries import Entry, Header, Part, RecordingError, pack, unpack
+from pi_controller.sensing.events import Strike
 
-Row = tuple[int, str, bytes]
-"""Number of a block, its description for readers that do not unpack it, and its data."""
-SCHEMA_VERSION = 1
+log = logging.getLogger(__name__)
+
+APPLICATION_ID = 0x4D4D5352
+"""`MMSR`: distinguishes these files from other SQLite files."""
+FORMAT = 1
 _PAGE_BYTES = 512
 """Small pages: a commit writes the last ones once more, and a block leaves little of its last one empty."""
 _READ_WAIT_S = 5.0
-"""Longest wait of a reader while a recording is synced to a slow card."""
-_OTHER_VERSION_HINT = "read it with the version of the program that wrote it"
+"""Longest wait of a reader while a block is synced to a slow card."""
+DAY_S = 86400
 
 
 @dataclass(frozen=True, slots=True)
-class StoreKind:
-    """A kind of file: its application id, how it is written, and the errors it raises.
+class Retention:
+    """The rule by which files of blocks are deleted: those of `pattern` (a glob) in `folder`, the oldest first.
 
-    `timeout_s` is the longest wait for another program that uses the file.
+    A file goes `keep_days` after its last change, or if all of them together are larger than `max_bytes`.
     """
 
-    application_id: int
-    journal_mode: Literal["TRUNCATE", "WAL"]
-    error: type[RecordingError]
-    timeout_s: float
+    folder: Path
+    pattern: str
+    keep_days: int
+    max_bytes: int
+
+    def make_room(self, t: float, current: Path, size: int) -> bool:
+        """Delete files at time `t` (seconds since 1970), never `current`, which needs `size` bytes.
+
+        Return True if there is room for it. Raises `OSError`.
+        """
+        found = {path: path.stat() for path in self.folder.glob(self.pattern) if path != current}
+        total = size + sum(stat.st_size for stat in found.values())
+        for path, stat in sorted(found.items(), key=lambda item: (item[1].st_mtime, item[0])):
+            if stat.st_mtime < t - self.keep_days * DAY_S or total > self.max_bytes:
+                path.unlink(missing_ok=True)
+                journal_path(path).unlink(missing_ok=True)  # of a table that was killed
+                total -= stat.st_size
+        return size <= self.max_bytes
 
 
-RECORDING = StoreKind(0x4D4D5352, "TRUNCATE", RecordingError, 0.0)
-"""`MMSR`."""
+class SensorWriter:
+    """Adds blocks to the file at `path`, which is created if missing. Raises `RecordingError`."""
 
-
-class BlockStore:
-    """The blocks at `path`, opened for adding; an empty file gets its table. Raises the kind's error."""
-
-    def __init__(self, path: Path, kind: StoreKind) -> None:
+    def __init__(self, path: Path, retention: Retention | None = None) -> None:
         self.path = path
-        self._kind = kind
+        self._retention = retention
         self._closed = False
-        with store_errors(path, kind):
-            self._db = sqlite3.connect(path, timeout=kind.timeout_s, isolation_level=None)
+        with store_errors(path):
+            self._db = sqlite3.connect(path, timeout=0.0, isolation_level=None)
             try:
-                empty = _is_empty(self._db, path, kind)
-                self._db.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
-                self._db.execute(f"PRAGMA journal_mode = {kind.journal_mode}")
-                self._db.execute("PRAGMA synchronous = NORMAL")
-                if empty:
-                    self._create()
+                self._open()
             except BaseException:
                 self._db.close()
                 raise
 
-    def _create(self) -> None:
+    def _open(self) -> None:
         db = self._db
-        db.execute("BEGIN IMMEDIATE")
-        db.execute("CREATE TABLE blocks(id INTEGER PRIMARY KEY, about TEXT NOT NULL, data BLOB NOT NULL)")
-        db.execute(f"PRAGMA application_id = {self._kind.application_id}")
-        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        db.execute("COMMIT")
+        has_blocks = _has_blocks(db, self.path)
+        db.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+        db.execute("PRAGMA journal_mode = TRUNCATE")
+        db.execute("PRAGMA synchronous = NORMAL")
+        if not has_blocks:
+            db.execute("BEGIN IMMEDIATE")
+            db.execute("CREATE TABLE blocks(id INTEGER PRIMARY KEY, data BLOB NOT NULL)")
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            db.execute(f"PRAGMA user_version = {FORMAT}")
+            db.execute("COMMIT")
 
-    @property
-    def size(self) -> int:
-        """The committed size, bytes."""
-        return self.path.stat().st_size
-
-    def add(self, data: bytes, about: str = "") -> None:
-        """Add a block to the open transaction."""
-        with store_errors(self.path, self._kind):
+    def add(self, blocks: Iterable[bytes], t: float = 0.0) -> None:
+        """Add `blocks` at time `t` to the open transaction, after making room for them."""
+        rows = [(block,) for block in blocks]
+        with store_errors(self.path):
+            size = self.path.stat().st_size + sum(len(block) for (block,) in rows)
+            if self._retention is not None and not self._retention.make_room(t, self.path, size):
+                raise RecordingError("it reached its size limit")
             if not self._db.in_transaction:
                 self._db.execute("BEGIN IMMEDIATE")
-            self._db.execute("INSERT INTO blocks VALUES (NULL, ?, ?)", (about, data))
-
-    def keep_newest(self, most: int) -> None:
-        """Delete all but the newest `most` blocks."""
-        with store_errors(self.path, self._kind):
-            self._db.execute("DELETE FROM blocks WHERE id <= (SELECT max(id) FROM blocks) - ?", (most,))
+            self._db.executemany("INSERT INTO blocks VALUES (NULL, ?)", rows)
 
     def commit(self) -> bool:
         """Commit the added blocks. Return False if a reader prevents it at the moment: call it again later."""
         if not self._db.in_transaction:
             return True
-        with store_errors(self.path, self._kind):
+        with store_errors(self.path):
             try:
                 self._db.execute("COMMIT")
             except sqlite3.OperationalError as error:
@@ -105,72 +107,128 @@ class BlockStore:
                 return False
         return True
 
-    def rollback(self) -> None:
-        """Discard the blocks that are not committed."""
-        if self._db.in_transaction:
-            self._db.execute("ROLLBACK")
-
     def close(self) -> None:
-        """Commit the added blocks, and close the file without a journal or log beside it; may be called again."""
+        """Commit the added blocks, and close the file without a journal beside it; may be called again."""
         if self._closed:
             return
         self._closed = True
-        with store_errors(self.path, self._kind), closing(self._db):
+        with store_errors(self.path), closing(self._db):
             self._db.execute(f"PRAGMA busy_timeout = {round(1000 * _READ_WAIT_S)}")
             if self._db.in_transaction:
                 self._db.execute("COMMIT")
-            if self._kind.journal_mode == "TRUNCATE":
-                self._db.execute("PRAGMA journal_mode = DELETE")
+            self._db.execute("PRAGMA journal_mode = DELETE")
 
 
-def read_rows(path: Path, kind: StoreKind, number: int | None = None, *, with_data: bool = True) -> list[Row]:
-    """Return the rows at `path` in order, or the one of that `number`; the file is only read."""
-    with _open_read_only(path, kind) as db, store_errors(path, kind):
-        data = "data" if with_data else "x''"
-        rows = f"SELECT id, about, {data} FROM blocks"  # noqa: S608 - no input
-        query = f"{rows} WHERE :number IS NULL OR id = :number ORDER BY id"
-        return db.execute(query, {"number": number}).fetchall()
+class BestEffortWriter:
+    """Writes blocks for an observer of the table: a failure ends the recording with a warning, never the game.
+
+    `what` names the recording in the log.
+    """
+
+    def __init__(self, writer: SensorWriter, what: str) -> None:
+        self._writer: SensorWriter | None = writer
+        self._what = what
+
+    @property
+    def is_open(self) -> bool:
+        """False after `close` or a failure."""
+        return self._writer is not None
+
+    def add(self, blocks: Iterable[bytes], t: float) -> None:
+        """Add `blocks` at time `t`, seconds since 1970."""
+        self._try(lambda writer: writer.add(blocks, t))
+
+    def commit(self) -> None:
+        """Commit the added blocks, unless a reader prevents it: the next call tries again."""
+        self._try(SensorWriter.commit)
+
+    def close(self) -> None:
+        """Commit the added blocks and close the file; may be called again."""
+        self._try(SensorWriter.close)
+        self._writer = None
+
+    def _try(self, action: Callable[[SensorWriter], object]) -> None:
+        if self._writer is None:
+            return
+        try:
+            action(self._writer)
+        except RecordingError as error:
+            log.warning("%s: the recording ends: %s", self._what, error.message)
+            writer, self._writer = self._writer, None
+            with suppress(RecordingError):
+                writer.close()
+
+
+def create_recording(path: Path, header: Header, retention: Retention | None = None) -> SensorWriter:
+    """Return the writer of a new recording at `path`, with its header committed.
+
+    Raises `OSError` if the file exists or cannot be created, and `RecordingError`.
+    """
+    path.open("xb").close()
+    writer = SensorWriter(path, retention)
+    writer.add([pack([header])])
+    writer.commit()
+    return writer
+
+
+def read_blocks(path: Path, number: int | None = None) -> Iterator[tuple[int, list[Part]]]:
+    """Yield the number and the entries of each block at `path` in order, or only of block `number`.
+
+    The file is only read; between two blocks it is not locked. Raises `RecordingError` at the first damaged block,
+    after those before it.
+    """
+    with _open_read_only(path) as db:
+        last = 0 if number is None else number - 1
+        while True:
+            with store_errors(path):
+                row = db.execute(
+                    "SELECT id, data FROM blocks WHERE id > ? AND id <= coalesce(?, id) ORDER BY id LIMIT 1",
+                    (last, number),
+                ).fetchone()
+                if row is None:
+                    return
+            last, data = row
+            try:
+                parts = unpack(data)
+            except RecordingError as error:
+                raise RecordingError(f"{path.name}, block {last}: {error.message}", error.hint) from error
+            yield last, parts
 
 
 @contextmanager
-def _open_read_only(path: Path, kind: StoreKind) -> Generator[sqlite3.Connection]:
-    """Open the file at `path` for reading."""
-    with store_errors(path, kind):
+def _open_read_only(path: Path) -> Generator[sqlite3.Connection]:
+    if not is_recording(path):
+        raise RecordingError(f"{path.name} is no sensor recording, or cannot be read", "check the file's name")
+    with store_errors(path):
         beside = journal_path(path)
         # only a writer may roll back the transaction of a process that was killed in its commit
         killed = beside.is_file() and beside.stat().st_size > 0
         address = f"{path.absolute().as_uri()}?mode={'rw' if killed else 'ro'}"
-        db = sqlite3.connect(address, uri=True, timeout=max(kind.timeout_s, _READ_WAIT_S))
+        db = sqlite3.connect(address, uri=True, timeout=_READ_WAIT_S)
     with closing(db):
-        with store_errors(path, kind):
-            db.execute("PRAGMA writable_schema = ON")  # a file that was cut short is read up to its end
-            _is_empty(db, path, kind)
+        with store_errors(path):
+            db.execute("PRAGMA writable_schema = ON")  # a file that was cut short is read up to the cut
+            _has_blocks(db, path)
         yield db
 
 
-def _is_empty(db: sqlite3.Connection, path: Path, kind: StoreKind) -> bool:
-    """Return whether the file has no tables yet. Raises the kind's error for a file of another kind or version."""
-    (application,) = db.execute("PRAGMA application_id").fetchone()
-    (version,) = db.execute("PRAGMA user_version").fetchone()
+def _has_blocks(db: sqlite3.Connection, path: Path) -> bool:
+    """Return False for an empty file. Raises `RecordingError` if it is of another program or version."""
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if tables and application != kind.application_id:
-        raise kind.error(f"{path.name} belongs to another program", "move it away")
-    if tables and version != SCHEMA_VERSION:
-        raise kind.error(f"{path.name} was written by another version", _OTHER_VERSION_HINT)
-    return not tables
+    if tables and db.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
+        raise RecordingError(f"{path.name} belongs to another program", "move it away")
+    if tables and db.execute("PRAGMA user_version").fetchone() != (FORMAT,):
+        raise RecordingError(f"{path.name} was written by another version", "read it with that version of the program")
+    return bool(tables)
 
 
 @contextmanager
-def store_errors(path: Path, kind: StoreKind) -> Generator[None]:
-    """Turn errors of SQLite, the disk and invalid content into the kind's error."""
+def store_errors(path: Path) -> Generator[None]:
+    """Raise errors of SQLite and the disk as `RecordingError`."""
     try:
         yield
-    except RecordingError as error:
-        if isinstance(error, kind.error):
-            raise
-        raise kind.error(error.message, error.hint) from error
-    except (sqlite3.Error, OSError, msgspec.MsgspecError, zlib.error, ValueError, TypeError) as error:
-        raise kind.error(
+    except (sqlite3.Error, OSError) as error:
+        raise RecordingError(
             f"{path.name} cannot be used: {describe_error(error)}", "check the disk, or move the file away"
         ) from error
 
@@ -180,90 +238,34 @@ def journal_path(path: Path) -> Path:
     return path.with_name(f"{path.name}-journal")
 
 
-# A recording is a store whose first row is the header: JSON in place of the description, no data.
-
-
-class RecordingWriter(BlockStore):
-    """Writes a new recording at `path`. Raises `OSError` if it exists or cannot be created, and `RecordingError`."""
-
-    def __init__(self, path: Path, header: Header) -> None:
-        path.open("xb").close()
-        super().__init__(path, RECORDING)
-        self.add(b"", msgspec.json.encode(header).decode())
-        self.commit()
-
-
 class Recording:
-    """Reads a recording: the `header` at once, `entries()` block by block; `damaged` counts lost bytes."""
+    """Reads the recording at `path`: the `header` at once, `entries()` block by block. Raises `RecordingError`."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.damaged = 0
-        about, _ = next(self._blocks(), ("", b""))
-        if not about:
-            raise RecordingError(f"{self.path.name}: its header is lost", "restore the file from a copy")
-        try:
-            self.header = msgspec.json.decode(about, type=Header)
-        except msgspec.MsgspecError as error:
-            raise RecordingError(f"{self.path.name}: its header cannot be read: {error}") from error
-        if self.header.format != FORMAT:
-            raise RecordingError(f"{self.path.name} was written by another version", _OTHER_VERSION_HINT)
+        for _, parts in read_blocks(self.path, 1):
+            match parts:
+                case [Header(hide=None) as header]:
+                    self.header = header
+                    return
+                case _:
+                    raise RecordingError(f"{self.path.name} has stored hits", "draw them: moccasin-mat review JOURNAL")
+        raise RecordingError(f"{self.path.name}: its header is lost", "restore the file from a copy")
 
     def entries(self) -> Iterator[Entry]:
-        """Yield every entry in order. Raises `RecordingError` for an intact block with invalid content."""
-        for about, data in self._blocks():
-            try:
-                entries = [] if about else unpack(data)
-            except DamagedBlockError:
-                self.damaged += len(data)
-                continue
-            yield from entries
+        """Yield every entry after the header, in order.
 
-    def _blocks(self) -> Iterator[tuple[str, bytes]]:
-        """Yield each block's description (only the header has one) and data.
-
-        The rows are read one by one, so that a damaged page costs its own rows alone and no reader blocks a writer.
+        Raises `RecordingError` where the file is damaged, after all entries before that.
         """
-        self.damaged = 0
-        try:
-            known = _has_application_id(self.path)
-        except OSError as error:
-            raise RecordingError(
-                f"cannot read {self.path.name}: {describe_error(error)}", "name a recording"
-            ) from error
-        if not known:
-            raise RecordingError(f"{self.path.name} is no sensor recording", "check the file's name")
-        with _open_read_only(self.path, RECORDING) as db:
-            try:
-                (last,) = db.execute("SELECT max(id) FROM blocks").fetchone()
-            except sqlite3.DatabaseError:  # the last page is lost: look for every number that the file has room for
-                last = self.path.stat().st_size // 256
-            lost = 0
-            for n in range(1, (last or 0) + 1):
-                with store_errors(self.path, RECORDING):
-                    try:
-                        row = db.execute("SELECT about, data FROM blocks WHERE id = ?", (n,)).fetchone()
-                    except sqlite3.OperationalError:
-                        raise
-                    except sqlite3.DatabaseError:
-                        row = None
-                if row is not None and isinstance(row[0], str) and isinstance(row[1], bytes):
-                    self.damaged, lost = self.damaged + lost, 0
-                    yield row
-                else:
-                    lost += _PAGE_BYTES
-            self.damaged += min(lost, _PAGE_BYTES)
+        for _, parts in read_blocks(self.path):
+            yield from (part for part in parts if not isinstance(part, Header | Strike))
 
 
 def is_recording(path: str | Path) -> bool:
-    """Return True if the file at `path` begins like a sensor recording."""
+    """Return True if the file at `path` begins like one of sensor blocks."""
     try:
-        return _has_application_id(Path(path))
+        with Path(path).open("rb") as file:
+            head = file.read(72)
     except OSError:
         return False
-
-
-def _has_application_id(path: Path) -> bool:
-    with path.open("rb") as file:
-        head = file.read(72)
-    return head.startswith(b"SQLite format 3\0") and head[68:] == RECORDING.application_id.to_bytes(4, "big")
+    return head.startswith(b"SQLite format 3\0") and head[68:] == APPLICATION_ID.to_bytes(4, "big")

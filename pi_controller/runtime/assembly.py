@@ -117,7 +117,7 @@ def assemble(
     daemon = Daemon(table, mats, pressed, strip, publish, scene=scene)
     stack.callback(daemon.close)
     if settings.recording.hits or settings.recording.sensors:
-        from pi_controller.recording.recorder import make_observers  # noqa: PLC0415 - off by default
+        from pi_controller.recording.observers import make_observers  # noqa: PLC0415 - off by default
 
         calibrated = None if profile is None else msgspec.to_builtins(profile)
         daemon.observers += make_observers(settings, table, opened_at, stack, calibrated)

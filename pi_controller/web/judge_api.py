@@ -18,7 +18,7 @@ from starlette.routing import Route
 from pi_controller.config import Settings
 from pi_controller.display import drawing, game_display, hit_plot, phrases
 from pi_controller.errors import MatError
-from pi_controller.recording.hits import StoredHit, hits_path, stored_hits, stroke
+from pi_controller.recording.hits import Stroke, hits_path, strokes
 from pi_controller.referee.judge import JudgeNewGame, JudgeRuling
 from pi_controller.rules.base import Json
 from pi_controller.table.table import Table
@@ -34,7 +34,7 @@ from pi_controller.web.sign_in import SignInRoutes
 # began after the hit.
 
 
-def can_see_hit(hit: StoredHit, view: View, role: str) -> bool:
+def can_see_hit(hit: Stroke, view: View, role: str) -> bool:
     """Return whether a user with `role` may see `hit` in the current `view`."""
     if hit.hide < view.hide or hit.hide == 0 or (hit.hide == view.hide and view.phase in {"show", "over"}):
         return True
@@ -48,21 +48,17 @@ def list_hits(path: Path, view: View, role: str) -> list[requests.KeptHit]:
         return []
     return [
         {"n": hit.id, "hide": hit.hide, "t": hit.t, "pads": hit.pads, "margin_db": hit.margin_db, "sure": hit.sure}
-        for hit in stored_hits(path)
+        for hit in strokes(path)
         if can_see_hit(hit, view, role)
     ]
 
 
 def draw_hit(path: Path, number: int, view: View, role: str) -> str:
-    """Return hit `number` as SVG. Raises `RequestError` if it does not exist or may not be seen, and `ReviewError`."""
-    found = (
-        next((hit for hit in stored_hits(path, number) if can_see_hit(hit, view, role)), None)
-        if path.is_file()
-        else None
-    )
-    if found is None:
+    """Return hit `number` as SVG. Raises `RequestError` if it is missing or secret, and `RecordingError`."""
+    found = strokes(path, number=number) if path.is_file() else []
+    if not found or not can_see_hit(found[0], view, role):
         raise requests.RequestError("missing", "there is no such hit", "look at the list again")
-    return hit_plot.hit_svg(stroke(path, number))
+    return hit_plot.hit_svg(found[0])
 
 
 # State of the judge's console: the view with the live page's texts, the legal actions, and the latest events.

@@ -35,7 +35,7 @@ BODY_S = 10.0
 _STATUS = {
     "invalid": 400, "pin": 401, "signed_out": 401, "role": 403, "origin": 403, "plain": 403, "missing": 404,
     "slow": 408, "illegal": 409, "playing": 409, "key": 409, "stale": 409, "people": 409, "large": 413, "type": 415,
-    "often": 429, "journal": 503, "busy": 503, "waiting": 503, "store": 503, "review": 503,
+    "often": 429, "journal": 503, "busy": 503, "waiting": 503, "store": 503, "recording": 503,
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from contextlib import closing
 
 import msgspec
 import pytest
@@ -12,7 +13,7 @@ from judge_rig import Shown, settled, sign_in
 from line_faults import LINE_FAULTS
 from phases import ALL, NOW, PHASES
 
-from pi_controller.recording.hits import HitStore, Stroke, hits_path
+from pi_controller.recording.hits import Stroke, hits_path, open_hits, pack_stroke
 from pi_controller.sensing.strikes import StrikeSettings
 
 np = pytest.importorskip("numpy")
@@ -34,9 +35,8 @@ def hit():
 @pytest.fixture(scope="module")
 def console(tmp_path_factory):
     folder = tmp_path_factory.mktemp("console")
-    review = HitStore(hits_path(folder / "no.sqlite"))
-    review.add_strokes([hit()])
-    review.close()
+    with closing(open_hits(hits_path(folder / "no.sqlite"))) as file:
+        file.add([pack_stroke(hit())])
     made = Shown(folder, NOW)
     made.show(PHASES["hit"])
     yield made

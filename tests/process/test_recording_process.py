@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from pi_controller.recording.format import StepBegan
+from pi_controller.recording.entries import StepBegan
 from pi_controller.recording.store import Recording
 
 
@@ -19,15 +19,15 @@ def begun(recording):
 CHILD = """
 import sys
 from pathlib import Path
-from pi_controller.recording.format import Header, StepBegan, StepEnded, pack
-from pi_controller.recording.store import RecordingWriter
+from pi_controller.recording.entries import Header, RecordingGap, StepBegan, StepEnded, pack
+from pi_controller.recording.store import create_recording
 import random
-file = RecordingWriter(Path(sys.argv[1]), Header(7.0))
-filler = random.Random(1).randbytes(60_000)
+file = create_recording(Path(sys.argv[1]), Header(7.0))
+filler = random.Random(1).randbytes(30_000).hex()
 n = 0
 while True:
     for _ in range(4):
-        file.add(pack([StepBegan(float(n)), StepEnded()], 30.0) + filler)
+        file.add([pack([StepBegan(float(n)), StepEnded(), RecordingGap(0.0, 0.0, filler)])])
         n += 1
     file.commit()
     print(n, flush=True)

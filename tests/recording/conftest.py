@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from pi_controller.recording.format import Header, settings_as_json
+from pi_controller.recording.entries import Header, settings_as_json
 from pi_controller.recording.recorder import Recorder
-from pi_controller.recording.store import RecordingWriter
+from pi_controller.recording.store import create_recording
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules import registry
 from pi_controller.sensing.strikes import StrikeSettings
@@ -73,7 +73,7 @@ def header_of(game, t=0.0):
 def play(folder, seed, game, mischief, conditions=None):
     path = folder / "game.sensors"
     with Simulation(seed, folder / "game.sqlite", game, mischief=mischief, conditions=conditions) as simulation:
-        file = RecordingWriter(path, header_of(game))
+        file = create_recording(path, header_of(game))
         log = Log(path)
         recorder = Recorder(file, simulation.daemon.table)
         simulation.daemon.observers += [recorder, log]

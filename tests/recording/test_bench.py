@@ -4,6 +4,7 @@ import gc
 from contextlib import closing
 
 import pytest
+from load_file import load_file
 
 from pi_controller.board.buttons import MockButtons
 from pi_controller.board.connection import BoardConnection
@@ -12,13 +13,13 @@ from pi_controller.board.messages import Field, Piezo, Touch
 from pi_controller.board.serial_port import SerialPort
 from pi_controller.cli.sensors import record_sensors as main
 from pi_controller.errors import PortError, UsageError
-from pi_controller.recording.format import Header, settings_as_json
-from pi_controller.recording.recorder import CONTACT, Bench
-from pi_controller.recording.scoring import TrueStroke, assign_times, detect, score
-from pi_controller.recording.store import Recording, RecordingWriter
+from pi_controller.recording.bench import CONTACT, Bench
+from pi_controller.recording.entries import Header, settings_as_json
+from pi_controller.recording.store import Recording, create_recording
 from pi_controller.sensing.strikes import StrikeSettings
 from pi_controller.simulation.mat import SimMat
 
+scoring = load_file("tests/tools/score_recording.py")
 TICK = 0.032
 
 
@@ -27,7 +28,7 @@ def test_simulated_strokes_are_recorded_and_scored(tmp_path):
     contact = MockButtons([CONTACT])
     truth = []
     with SimMat(3) as mat:
-        file = RecordingWriter(path, Header(0.0, strikes=settings_as_json(StrikeSettings())))
+        file = create_recording(path, Header(0.0, strikes=settings_as_json(StrikeSettings())))
         bench = Bench(file, BoardConnection(lambda: SerialPort(mat.device)), contact)
         t, sent = 0.0, 0
         for tick in range(330):
@@ -35,7 +36,7 @@ def test_simulated_strokes_are_recorded_and_scored(tmp_path):
                 pad = len(truth) % 4 + 1
                 mat.world.strike(pad, -20.0)
                 contact.press(CONTACT, t, held_s=0.03)
-                truth.append(TrueStroke(None, pad, "firm"))
+                truth.append(scoring.TrueStroke(None, pad, "firm"))
             n = mat.advance(TICK, sent)
             t += TICK
             before = bench.source.sent
@@ -48,8 +49,8 @@ def test_simulated_strokes_are_recorded_and_scored(tmp_path):
     entries = list(recording.entries())
     assert {Piezo, Touch, Field} <= {type(entry) for entry in entries}
     assert bench.touches == len(truth) == 7
-    heard = detect(entries, recording.header.strike_settings(), recording.header.t)
-    figures = score(heard.strikes, assign_times(truth, heard.touches), heard.seconds)
+    heard = scoring.detect(entries, recording.header.strike_settings(), recording.header.t)
+    figures = scoring.score(heard.strikes, scoring.assign_times(truth, heard.touches), heard.seconds)
     assert (figures["found"], figures["false"]) == (7, 0)
     assert figures["right_pad"]["value"] == 1.0
 
@@ -61,7 +62,7 @@ def test_missing_board_is_retried(tmp_path):
         tries.append(1)
         raise PortError("there is no board", "plug it in")
 
-    with closing(Bench(RecordingWriter(tmp_path / "x.sensors", Header(0.0)), BoardConnection(missing))) as bench:
+    with closing(Bench(create_recording(tmp_path / "x.sensors", Header(0.0)), BoardConnection(missing))) as bench:
         for n in range(40):
             bench.step(n * 0.1)
         assert bench.source.why == "there is no board: plug it in"

@@ -1,11 +1,14 @@
 """The recorder keeps everything, tells nothing early, and never stands in the way of the game."""
 
+import os
+
 import pytest
 
 from pi_controller.board.messages import Field, Piezo, Touch
-from pi_controller.recording.format import Header, RecordingGap
-from pi_controller.recording.recorder import Recorder, make_room, new_path
-from pi_controller.recording.store import Recording, RecordingWriter, journal_path
+from pi_controller.recording.entries import Header, RecordingGap
+from pi_controller.recording.observers import RECORDINGS, new_path
+from pi_controller.recording.recorder import Recorder
+from pi_controller.recording.store import DAY_S, Recording, Retention, create_recording, journal_path
 from pi_controller.simulation.plans import Mischief
 from pi_controller.simulation.simulation import Simulation
 
@@ -80,7 +83,7 @@ def play_until(table, phase, hide=1, limit=4000):
 
 def test_recorder_closed_in_mid_hide_drops_that_hide(table, tmp_path):
     path = tmp_path / "x.sensors"
-    recorder = Recorder(RecordingWriter(path, Header(0.0)), table.daemon.table)
+    recorder = Recorder(create_recording(path, Header(0.0)), table.daemon.table)
     table.daemon.observers.append(recorder)
     play_until(table, "show")
     shown = table.t
@@ -96,10 +99,10 @@ def test_recorder_closed_in_mid_hide_drops_that_hide(table, tmp_path):
 
 def test_hide_exceeding_memory_loses_its_beginning(table, tmp_path):
     path = tmp_path / "x.sensors"
-    recorder = Recorder(RecordingWriter(path, Header(0.0)), table.daemon.table, hold=25_000)
+    recorder = Recorder(create_recording(path, Header(0.0)), table.daemon.table, hold=60_000)
     table.daemon.observers.append(recorder)
     play_until(table, "hit")
-    assert recorder.held_bytes <= 25_000
+    assert recorder.held_bytes <= 60_000
     play_until(table, "show")
     for _ in range(10):
         table.tick()
@@ -110,7 +113,7 @@ def test_hide_exceeding_memory_loses_its_beginning(table, tmp_path):
 
 
 def test_full_disk_ends_recording_but_not_game(table, tmp_path, caplog):
-    file = RecordingWriter(tmp_path / "x.sensors", Header(0.0))
+    file = create_recording(tmp_path / "x.sensors", Header(0.0))
     file._db.execute("PRAGMA max_page_count = 20")
     recorder = Recorder(file, table.daemon.table)
     table.daemon.observers.append(recorder)
@@ -121,32 +124,34 @@ def test_full_disk_ends_recording_but_not_game(table, tmp_path, caplog):
 
 
 def test_recording_stops_at_its_size_limit(table, tmp_path, caplog):
-    recorder = Recorder(
-        RecordingWriter(tmp_path / "x.sensors", Header(0.0)), table.daemon.table, room=lambda size: False
-    )
+    retention = Retention(tmp_path, "*.sensors", 30, 10_000)
+    recorder = Recorder(create_recording(tmp_path / "x.sensors", Header(0.0), retention), table.daemon.table)
     table.daemon.observers.append(recorder)
     play_until(table, "hide", hide=2)
     assert "reached its size limit" in caplog.text
     assert readings(tmp_path / "x.sensors") == []
 
 
-def test_the_folder_keeps_to_its_bounds(tmp_path):
-    folder = tmp_path / "a" / "b"
-    day = 86400.0
+def test_old_and_excess_files_are_deleted(tmp_path):
+    folder, begun = tmp_path / "a" / "b", 1_700_000_000.0
     paths = []
     for n in range(5):
-        paths.append(new_path(folder, 1_700_000_000.0 + n * day))
+        paths.append(new_path(folder, begun + n * DAY_S))
         paths[-1].write_bytes(bytes(100))
+        os.utime(paths[-1], times=(begun + n * DAY_S,) * 2)
         journal_path(paths[-1]).write_bytes(b"")
     assert paths[0].name == "20231114T221320Z.sensors"
-    assert new_path(folder, 1_700_000_000.0).name == "20231114T221320Z-2.sensors"
-    (folder / "notes.txt").write_text("mine")
-    now = 1_700_000_000.0 + 4 * day
-    assert make_room(folder, now, 3, 10_000, paths[-1], 100)
+    assert new_path(folder, begun).name == "20231114T221320Z-2.sensors"
+    for name in ("notes.txt", "quiet.sensors"):
+        (folder / name).write_text("mine")
+        os.utime(folder / name, times=(0, 0))
+    now, pattern = begun + 4 * DAY_S, RECORDINGS
+    assert Retention(folder, pattern, 3, 10_000).make_room(now, paths[-1], 100)
     assert [path.exists() for path in paths] == [False, True, True, True, True]
     assert [journal_path(path).exists() for path in paths] == [False, True, True, True, True]
-    assert make_room(folder, now, 30, 310, paths[-1], 120)
+    assert Retention(folder, pattern, 30, 310).make_room(now, paths[-1], 120)
     assert [path.exists() for path in paths] == [False, False, False, True, True]
-    assert not make_room(folder, now, 30, 310, paths[-1], 400)
+    assert not Retention(folder, pattern, 30, 310).make_room(now, paths[-1], 400)
     assert paths[-1].exists()
     assert (folder / "notes.txt").exists()
+    assert (folder / "quiet.sensors").exists()

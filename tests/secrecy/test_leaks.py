@@ -118,7 +118,7 @@ def copy(peek):
 
 
 def hit(peek):
-    peek.after(hits, "_row", lambda kept, pad: (kept[0], kept[1].replace('"margin_db":', f'"margin_db":{pad}')))
+    peek.after(hits, "pack_stroke", lambda block, pad: block + bytes(pad))
 
 
 def recording(peek):

@@ -75,5 +75,5 @@ def test_hits_and_judges_files_are_private_to_owner(tmp_path):
 
     Outside(tmp_path).play([*DEEDS, (secrecy_tables.HIT_T + KEPT_T, look)], secrecy_tables.HIT_T + 0.7)
     sensitive = {name: mode for name, mode in modes.items() if "hits" in name or "judges" in name}
-    assert {"j.sqlite.hits", "j.sqlite.hits-wal", "judges.sqlite"} <= set(sensitive)
+    assert {"j.sqlite.hits", "j.sqlite.hits-journal", "judges.sqlite"} <= set(sensitive)
     assert set(sensitive.values()) == {ONLY_OWNER}, sensitive

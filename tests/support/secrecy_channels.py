@@ -145,8 +145,7 @@ def kinds(path: Path) -> str:
     if path.name.startswith("judges.sqlite"):
         return "people"
     for end, kind in (
-        (".hits", "hits"), (".hits-wal", "hits"), (".hits-shm", "hits"), (".sensors", "recording"),
-        (".sensors-journal", "recording"),
+        (".hits", "hits"), (".hits-journal", "hits"), (".sensors", "recording"), (".sensors-journal", "recording"),
         ("j.sqlite", "journal"), ("j.sqlite-journal", "journal"), ("j.sqlite.lock", "journal"),
         (".sqlite.hub", "hub"), (".sqlite", "copy"),
     ):  # fmt: skip

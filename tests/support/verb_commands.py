@@ -57,7 +57,6 @@ WORKS = {
     "recover none.sqlite new.sqlite": 2,
     "review none.sqlite": 2,
     "strikes none.wav": 2,
-    "score-strikes none.wav none.csv": 2,
 }
 """Exit statuses of commands that need no extra."""
 

@@ -14,7 +14,7 @@ import pytest
 from pi_controller.errors import JournalError
 from pi_controller.host.files import create_private_file, explain_refusal
 from pi_controller.journal.journal import Journal
-from pi_controller.recording.hits import HitStore
+from pi_controller.recording.hits import open_hits
 from pi_controller.tools import machine_checks
 from pi_controller.web.accounts import Users
 
@@ -43,7 +43,7 @@ def test_files_created_by_root_belong_to_service(folder, as_nobody):
     Journal(folder / "table.sqlite").close()
     os.umask(before)
     Users(folder / "judges.sqlite").close()
-    HitStore(folder / "hits.sqlite").close()
+    open_hits(folder / "hits.sqlite").close()
     assert {path.stat().st_uid for path in folder.iterdir()} == {NOBODY.pw_uid}
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
     assert as_nobody(lambda: seq_of(folder / "table.sqlite")) == 0

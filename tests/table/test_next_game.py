@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from pi_controller.errors import JournalError
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.verify import verify_journal
-from pi_controller.recording.hits import HitStore, hits_path, move_hits, stored_hits, strokes
+from pi_controller.recording.hits import hits_path, move_hits, open_hits, pack_stroke, strokes
 from pi_controller.referee.judge import (
     JudgeAction,
     JudgeClose,
@@ -233,15 +234,13 @@ def test_backup_has_finished_and_next_game(journal, tmp_path):
 
 def test_stored_hits_move_with_their_game(tmp_path, stroke_at):
     hits = hits_path(tmp_path / "table.sqlite")
-    review = HitStore(hits)
-    review.add_strokes([stroke_at(BEGUN)])
-    review.close()
+    with closing(open_hits(hits)) as file:
+        file.add([pack_stroke(stroke_at(BEGUN))])
     there = hits_path(tmp_path / "table-2026-11-03-1915.sqlite")
     move_hits(hits, there, BEGUN + 20.0)
-    assert (hits.exists(), len(stored_hits(there))) == (False, 1)
-    review = HitStore(hits)
-    review.add_strokes([stroke_at(BEGUN + 30.0)])
-    review.close()
+    assert (hits.exists(), len(strokes(there))) == (False, 1)
+    with closing(open_hits(hits)) as file:
+        file.add([pack_stroke(stroke_at(BEGUN + 30.0))])
     move_hits(hits, there, BEGUN + 20.0)
     assert [stroke.t for stroke in strokes(hits)] == [BEGUN + 30.0]
 

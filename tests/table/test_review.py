@@ -1,15 +1,18 @@
 """Hits kept beside the journal: bounded, only read when looked at, and never another program's file."""
 
-import json
+import os
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from pi_controller.board.messages import Piezo
-from pi_controller.recording.format import unpack
-from pi_controller.recording.hits import HitStore, ReviewError, Stroke, hits_path, strokes
+from pi_controller.recording.entries import Header, RecordingError
+from pi_controller.recording.hits import Stroke, hits_path, open_hits, pack_stroke, strokes
+from pi_controller.recording.store import Recording, Retention, is_recording, read_blocks
+from pi_controller.sensing.events import Strike
 from pi_controller.sensing.strikes import StrikeSettings
 
 
@@ -19,94 +22,88 @@ def stroke(hide=1, seed=0, **changed):
     return replace(one, **changed)
 
 
+def store(path, *kept):
+    with closing(open_hits(path)) as file:
+        file.add(map(pack_stroke, kept))
+
+
 def same(a, b):
-    return all(
-        np.array_equal(getattr(a, name), getattr(b, name))
-        if name == "samples"
-        else getattr(a, name) == getattr(b, name)
-        for name in a.__slots__
-    )
+    names = [name for name in a.__slots__ if name not in ("samples", "id")]
+    return np.array_equal(a.samples, b.samples) and all(getattr(a, name) == getattr(b, name) for name in names)
 
 
 def test_stored_strokes_are_read_back(tmp_path):
     path = hits_path(tmp_path / "table.sqlite")
     assert path.name == "table.sqlite.hits"
     kept = [stroke(1), stroke(1, 1, sure=False, margin_db=None), stroke(2, 2, pads=(4,))]
-    review = HitStore(path)
-    review.add_strokes(kept[:2])
-    review.add_strokes(kept[2:])
-    found = strokes(path)  # while the table goes on writing
+    with closing(open_hits(path)) as file:
+        file.add(map(pack_stroke, kept[:2]))
+        assert file.commit()
+        file.add(map(pack_stroke, kept[2:]))
+        assert len(strokes(path)) == 2  # while the table goes on writing
+        assert file.commit()
+        found = strokes(path)
     assert len(found) == 3
     assert all(map(same, found, kept))
+    assert [one.id for one in found] == [1, 2, 3]
     assert [one.pads for one in strokes(path, hide=2)] == [(4,)]
-    assert strokes(path, hide=9) == []
-    review.close()
+    assert [one.id for one in strokes(path, number=2)] == [2]
+    assert strokes(path, hide=9) == strokes(path, number=9) == strokes(path, number=0) == []
 
 
 def test_hit_store_continues_after_restart(tmp_path):
     for hide in (1, 2):
-        review = HitStore(tmp_path / "x.hits")
-        review.add_strokes([stroke(hide)])
-        review.close()
+        store(tmp_path / "x.hits", stroke(hide))
     assert [one.hide for one in strokes(tmp_path / "x.hits")] == [1, 2]
 
 
-def test_the_oldest_go(tmp_path):
-    review = HitStore(tmp_path / "x.hits", most=3)
-    for hide in range(1, 8):
-        review.add_strokes([stroke(hide)])
-    assert [one.hide for one in strokes(tmp_path / "x.hits")] == [5, 6, 7]
-    review.close()
+def test_hits_follow_the_rule_of_recordings(tmp_path):
+    retention = Retention(tmp_path, "*.hits", keep_days=1, max_bytes=40_000)
+    store(tmp_path / "old.hits", stroke())
+    os.utime(tmp_path / "old.hits", times=(0, 0))
+    with closing(open_hits(tmp_path / "x.hits", retention)) as file:
+        file.add([pack_stroke(stroke())], 2 * 86400.0)
+        assert not (tmp_path / "old.hits").exists()
+        with pytest.raises(RecordingError, match="size limit"):
+            file.add([pack_stroke(stroke())] * 10, 2 * 86400.0)
+    assert len(strokes(tmp_path / "x.hits")) == 1
 
 
-def test_hit_store_has_no_bead_field(tmp_path):
-    review = HitStore(tmp_path / "x.hits")
-    review.add_strokes([stroke()])
-    review.close()
-    with sqlite3.connect(tmp_path / "x.hits") as db:
-        ((about, data),) = db.execute("SELECT about, data FROM blocks").fetchall()
-    db.close()
-    assert set(json.loads(about)) == {"hide", "t", "pads", "margin_db", "sure", "strikes"}
-    assert [type(entry) for entry in unpack(data)] == [Piezo]
+def test_stored_hit_has_no_bead_field(tmp_path):
+    store(tmp_path / "x.hits", stroke())
+    ((_, parts),) = read_blocks(tmp_path / "x.hits")
+    assert parts[0] == Header(10.0, strikes=parts[0].strikes, hide=1)
+    assert parts[0].strike_settings() == stroke().strikes
+    assert parts[1] == Strike(10.0, (2, 3), 4.2)
+    assert [type(part) for part in parts[2:]] == [Piezo]
+
+
+def test_stored_hits_are_no_whole_recording(tmp_path):
+    store(tmp_path / "x.hits", stroke())
+    assert is_recording(tmp_path / "x.hits")
+    with pytest.raises(RecordingError, match="stored hits"):
+        Recording(tmp_path / "x.hits")
 
 
 def test_missing_or_foreign_hit_store_is_refused(tmp_path):
-    with pytest.raises(ReviewError, match="no stored hits"):
+    with pytest.raises(RecordingError, match="no stored hits"):
         strokes(tmp_path / "none")
     (tmp_path / "text").write_text("no database at all, but long enough to be taken for the header of one" * 10)
-    with pytest.raises(ReviewError):
-        strokes(tmp_path / "text")
-    with pytest.raises(ReviewError):
-        HitStore(tmp_path / "text")
+    for refuse in (strokes, open_hits):
+        with pytest.raises(RecordingError):
+            refuse(tmp_path / "text")
     other = sqlite3.connect(tmp_path / "other")
     other.execute("CREATE TABLE mine(x)")
     other.close()
-    with pytest.raises(ReviewError, match="another program"):
-        HitStore(tmp_path / "other")
-    with pytest.raises(ReviewError):
-        HitStore(tmp_path / "no" / "folder" / "x.hits")
+    with pytest.raises(RecordingError, match="another program"):
+        open_hits(tmp_path / "other")
+    with pytest.raises(RecordingError):
+        open_hits(tmp_path / "no" / "folder" / "x.hits")
 
 
-def test_damaged_row_raises_review_error(tmp_path):
-    review = HitStore(tmp_path / "x.hits")
-    review.add_strokes([stroke()])
-    review.close()
-    db = sqlite3.connect(tmp_path / "x.hits")
-    db.execute("UPDATE blocks SET data = x'00'")
-    db.commit()
-    db.close()
-    with pytest.raises(ReviewError):
+def test_damaged_row_raises_recording_error(tmp_path):
+    store(tmp_path / "x.hits", stroke())
+    with closing(sqlite3.connect(tmp_path / "x.hits")) as db, db:
+        db.execute("UPDATE blocks SET data = x'00'")
+    with pytest.raises(RecordingError, match=r"x\.hits, block 1"):
         strokes(tmp_path / "x.hits")
-
-
-def test_failed_disk_stores_no_partial_strokes(tmp_path):
-    review = HitStore(tmp_path / "x.hits")
-    review.add_strokes([stroke(1)])
-    full = "BEFORE INSERT ON blocks WHEN (SELECT count(*) FROM blocks) > 1 BEGIN SELECT RAISE(ABORT, 'full'); END"
-    review._db.execute(f"CREATE TRIGGER no_room {full}")
-    with pytest.raises(ReviewError):
-        review.add_strokes([stroke(2), stroke(2)])
-    review._db.execute("DROP TRIGGER no_room")
-    review.add_strokes([stroke(3)])
-    assert [one.hide for one in strokes(tmp_path / "x.hits")] == [1, 3]
-    review.close()

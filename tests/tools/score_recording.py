@@ -1,20 +1,31 @@
-"""Scores detected strikes against ground truth: recall, precision, correct pad, latency, false strikes."""
+"""Score the strikes of a recording against the true strokes: `python tests/tools/score_recording.py FILE TRUTH.csv`.
+
+FILE is a sensor recording, or a WAV with a channel for each pad. `pi_controller/recording/PROTOCOL.md` describes how to
+record a mat for it, and the CSV.
+"""
 
 from __future__ import annotations
 
+import argparse
 import csv
+import json
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pi_controller.board.messages import Gap, LinkDown, LinkUp, Piezo
-from pi_controller.recording.format import Entry, RecordingError, RecordingGap
-from pi_controller.recording.recorder import CONTACT
+from pi_controller.config import read_settings
+from pi_controller.recording.bench import CONTACT
+from pi_controller.recording.entries import Entry, RecordingError, RecordingGap
+from pi_controller.recording.store import Recording, is_recording
 from pi_controller.sensing.events import Button
 from pi_controller.sensing.strikes import Decision, StrikeDetector, StrikeSettings
+from pi_controller.sensing.wav import WavReader, detect_strikes
 
 EARLY_S, LATE_S = 0.01, 0.03
 """A strike matches a touch if its onset is at most this long before or after it."""
@@ -177,3 +188,65 @@ def _share(k: int, n: int) -> dict[str, float] | None:
         "low": round(max(0.0, (middle - half) / (n + z * z)), 4),
         "high": round(min(1.0, (middle + half) / (n + z * z)), 4),
     }
+
+
+def detect_in_file(path: Path, settings: StrikeSettings | None) -> Detections:
+    """Detect the strikes of a recording or WAV with `settings`, or else with its own or the default ones."""
+    if is_recording(path):
+        recording = Recording(path)
+        return detect(recording.entries(), settings or recording.header.strike_settings(), recording.header.t)
+
+    def warn(line: str) -> None:
+        print(line, file=sys.stderr)
+
+    with path.open("rb") as file:
+        reader = WavReader(file, str(path), warn)
+        found = detect_strikes(reader, settings or StrikeSettings(), warn)
+        strikes = [DetectedStrike(onsets[0], decided, d.pads, d.sure) for d, onsets, decided in found]
+    f = reader.format
+    return Detections(strikes, [], (path.stat().st_size - 44) / (f.width * f.channels * f.rate))
+
+
+def _print_scores(scores: dict[str, Any]) -> None:
+    print(f"{'':<12}{'strokes':>8}{'recall':>24}{'right pad':>24}{'doubt':>7}{'p50 ms':>8}{'p95 ms':>8}")
+    for name, part in {"all": scores, **scores["groups"]}.items():
+        late = part["latency_ms"] or {"p50": float("nan"), "p95": float("nan")}
+        print(
+            f"{name[:12]:<12}{part['strokes']:>8}{_text(part['recall']):>24}{_text(part['right_pad']):>24}"
+            f"{part['in_doubt']:>7}{late['p50']:>8.1f}{late['p95']:>8.1f}"
+        )
+    each = scores["false_per_minute"]
+    print(
+        f"precision {_text(scores['precision'])}; {scores['false']} false strikes in {scores['minutes']:.1f} minutes",
+        end="",
+    )
+    print("" if each is None else f", {each:.2f} a minute")
+
+
+def _text(part: dict[str, float] | None) -> str:
+    return "-" if part is None else f"{part['value']:.3f} ({part['low']:.3f} to {part['high']:.3f})"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print the figures, as text or with `--json`; return 0."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "recording", metavar="FILE", type=Path, help="a sensor recording, or a WAV with a channel a pad"
+    )
+    parser.add_argument("truth", metavar="TRUTH", type=Path, help="CSV: 'pad', and 't' (s) unless the contact tells it")
+    parser.add_argument("--settings", metavar="FILE", type=Path, help="strike settings (default: the recording's own)")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    args = parser.parse_args(argv)
+    truth = read_truth(args.truth.read_text("utf-8-sig").splitlines(), args.truth.name)
+    settings = read_settings(args.settings).strikes.detector_settings() if args.settings else None
+    detections = detect_in_file(args.recording, settings)
+    scores = score(detections.strikes, assign_times(truth, detections.touches), detections.seconds)
+    if args.json:
+        print(json.dumps(scores))
+    else:
+        _print_scores(scores)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
