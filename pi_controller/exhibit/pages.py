@@ -22,7 +22,7 @@ from pi_controller.display.i18n import catalogue
 from pi_controller.errors import MatError
 from pi_controller.exhibit.exhibit import Exhibit
 from pi_controller.exhibit.host_files import HostTexts
-from pi_controller.exhibit.orders import OrderQueue, parse_touch
+from pi_controller.exhibit.orders import OrderQueue, Touch
 from pi_controller.exhibit.screen import Screen, build_screen
 from pi_controller.web import requests
 from pi_controller.web.limits import is_loopback
@@ -141,7 +141,7 @@ class ExhibitPage(PushedPage[PageContent]):
                 raise RequestError(
                     "origin", "touches are accepted only from the installation's own screen", "see [exhibit] touch"
                 )
-            self._orders.put(parse_touch(await requests.read_json_body(request)))
+            self._orders.put(await requests.read_request(request, Touch))
         except MatError as error:
             return requests.error_response(request, error)
         return requests.json_response({"ok": True}, 202)

@@ -241,6 +241,12 @@ class UserStoreError(UserError):
     code = "store"
 
 
+class UnknownUserError(UserError):
+    """There is no such user."""
+
+    code = "missing"
+
+
 class User(NamedTuple):
     """A user. An `id` is never reused."""
 
@@ -348,10 +354,14 @@ class Users:
             return User(int(made.lastrowid or 0), name, role)
 
     def give_pin(self, person: int, pin_hash: str, role: str | None = None) -> None:
-        """Give a user another PIN, and another role if given; end their sessions and forget their devices."""
+        """Give a user another PIN, and another role if given; end their sessions and forget their devices.
+
+        Raises `UserError` for an unknown user or role.
+        """
         if role is not None:
             _check_role(role)
         with self.db() as db:
+            find_role(db, person)
             db.execute("UPDATE people SET pin = ?, role = coalesce(?, role) WHERE id = ?", (pin_hash, role, person))
             db.execute("DELETE FROM sessions WHERE person = ?", (person,))
             db.execute("DELETE FROM devices WHERE person = ?", (person,))
@@ -359,11 +369,8 @@ class Users:
     def remove(self, person: int) -> None:
         """Remove a user with their sessions. Raises `UserError` for the last head judge, and for an unknown user."""
         with self.db() as db:
-            row = db.execute("SELECT role FROM people WHERE id = ?", (person,)).fetchone()
-            if row is None:
-                raise UserError("there is no such person", "look at the list again")
             (heads,) = db.execute("SELECT count(*) FROM people WHERE role = 'head'").fetchone()
-            if row[0] == "head" and heads == 1:
+            if find_role(db, person) == "head" and heads == 1:
                 raise UserError("this is the only head judge", "add another head judge first")
             db.execute("DELETE FROM people WHERE id = ?", (person,))
 
@@ -393,6 +400,14 @@ class Users:
             raise UserStoreError(
                 f"{self.path.name} cannot be used: {describe_error(error)}", "check the disk and the owner of the file"
             ) from error
+
+
+def find_role(db: sqlite3.Connection, person: int) -> str:
+    """Return the role of a user. Raises `UnknownUserError`."""
+    row = db.execute("SELECT role FROM people WHERE id = ?", (person,)).fetchone()
+    if row is None:
+        raise UnknownUserError("there is no such person", "look at the list again")
+    return row[0]
 
 
 def _check_role(role: str) -> None:
@@ -598,8 +613,9 @@ class Sessions:
         return [one for one in found if now - one.began <= MAX_SESSION_S and now - one.seen <= self._idle_s]
 
     def revoke(self, person: int) -> int:
-        """End all sessions of a user and forget their devices; return the number of sessions."""
+        """End all sessions of a user and forget their devices; return their number. Raises `UnknownUserError`."""
         with self._users.db() as db:
+            find_role(db, person)
             ended = db.execute("DELETE FROM sessions WHERE person = ?", (person,)).rowcount
             db.execute("DELETE FROM devices WHERE person = ?", (person,))
         return ended

@@ -40,7 +40,7 @@ def test_wrong_pins_are_counted_per_proxied_client(house):
         through(web, "192.0.2.66")
         wrong(house, web, FREE_TRIES_PER_PLACE + 6)
         refused = sign_in(web, "Ann").json()["error"]
-        assert (refused["code"], refused["what"]) == ("pin", "too many wrong PINs from here")
+        assert (refused["code"], refused["message"]) == ("pin", "too many wrong PINs from here")
         through(web, "192.0.2.7")
         assert sign_in(web, "Ann").status_code == 200
 

@@ -18,7 +18,7 @@ export function people() {
       const how = told ? { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(told) } : {};
       const answer = await fetch("/judge/people", how);
       const said = await answer.json();
-      return answer.ok ? said : { problem: [said.error.what, said.error.todo].filter(Boolean).join(": ") };
+      return answer.ok ? said : { problem: [said.error.message, said.error.hint].filter(Boolean).join(": ") };
     } catch {
       return { problem: words.failed };
     }
