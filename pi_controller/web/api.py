@@ -11,10 +11,12 @@ import msgspec
 from msgspec import Meta
 
 from pi_controller.referee.judge import JudgeCommand
+from pi_controller.referee.story import Protest
 from pi_controller.sensing.events import SensorFault
 from pi_controller.table.view import View
 from pi_controller.text import MAX_NAME_CHARS, strip_controls_deep
 from pi_controller.web import console_page, event_log, game_page, requests
+from pi_controller.web.live_page import Board
 from pi_controller.web.roles import Role
 
 MAX_PIN_CHARS = 64
@@ -27,22 +29,12 @@ Name = Annotated[str, Meta(min_length=1, max_length=4 * MAX_NAME_CHARS)]
 """A name as it is typed: an accent may be a character of its own. `Users.add` checks its length."""
 
 
-class BoardContent(TypedDict):
-    """What a page shows of a view, by the keys of its elements.
+class EventContent(Board, frozen=True, kw_only=True):
+    """The data of an event `view`: the public view, and what a page shows of it, by the keys of its elements.
 
     `texts` are in the table's language, `marks` set the style, `counts` are of sticks (lit, of how many); `table` is
     escaped HTML.
     """
-
-    texts: dict[str, str]
-    marks: dict[str, str]
-    counts: dict[str, tuple[int, int]]
-    layout: str
-    table: str
-
-
-class EventContent(BoardContent):
-    """The data of an event `view`: the public view, and the page's content."""
 
     view: View
 
@@ -117,14 +109,6 @@ class CommandDone(TypedDict):
     revision: int
 
 
-class ProtestContent(TypedDict):
-    """An undecided protest; with `play_on` play continues before the decision."""
-
-    by: str
-    text: str
-    play_on: bool
-
-
 class Side(TypedDict):
     """A team or a player, with its name."""
 
@@ -149,12 +133,12 @@ class StateContent(TypedDict):
     """
 
     view: View
-    board: BoardContent
+    board: Board
     console: console_page.Console
     me: Me
     legal: tuple[dict[str, Any], ...]
     fouls: tuple[game_page.FoulsOf, ...]
-    protest: ProtestContent | None
+    protest: Protest | None
     rulings: tuple[str, ...]
     sides: list[Side]
     log: tuple[event_log.Line, ...]

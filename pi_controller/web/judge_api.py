@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import msgspec
 from starlette.requests import Request
@@ -255,15 +255,14 @@ class JudgeApi(SignInRoutes):
 
     def _content(self, snapshot: JudgeSnapshot, session: accounts.Session) -> bytes:
         picture, view, role = snapshot.picture, snapshot.picture.view, session.person.role
-        protest = picture.protest
         content: api.StateContent = {
             "view": view,
-            "board": cast("api.BoardContent", msgspec.structs.asdict(snapshot.board)),
+            "board": snapshot.board,
             "console": self._console(snapshot, role),
             "me": {"name": session.person.name, "role": role},
             "legal": snapshot.legal,
             "fouls": snapshot.fouls,
-            "protest": {"by": protest.by, "text": protest.text, "play_on": protest.play_on} if protest else None,
+            "protest": picture.protest,
             "rulings": roles.allowed_rulings(role, picture.rulings),
             "sides": sides_in_play(view),
             "log": snapshot.minutes.lines,

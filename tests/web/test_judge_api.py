@@ -213,7 +213,7 @@ def test_the_events(house):
         assert msgspec.json.decode(told["data"])["view"]["hider"] == "A"
         say(web, "the-word", "protest", by="B", text="his sleeve")
         protest = msgspec.json.decode(events.next("judge")["data"])["protest"]
-        assert protest == {"by": "B", "text": "his sleeve", "play_on": False}
+        assert protest == {"by": "B", "text": "his sleeve", "play_on": False, "t": protest["t"]}
         assert "sleeve" not in web.get("/view.json").text
 
 
