@@ -5,13 +5,13 @@ Rights come only from the session cookie, never from the client's address.
 
 import asyncio
 import logging
-from collections import OrderedDict
 from typing import Any, cast
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from pi_controller.web import accounts, api, console_page, limits, requests, roles
+from pi_controller.web.throttle import TokenBuckets
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +19,6 @@ SESSION, DEVICE = "mat_session", "mat_device"
 """Names of the cookies."""
 _DEVICE_S = 400 * 86_400
 COMMANDS_A_SECOND, BURST = 10.0, 60.0
-_SESSIONS = 256
 
 
 class SignInRoutes:
@@ -39,7 +38,7 @@ class SignInRoutes:
     ) -> None:
         self.authenticator, self.home, self.language = authenticator, home, language
         self._heading, self._back_s = heading, back_s
-        self._rates: OrderedDict[str, accounts.Rate] = OrderedDict()
+        self._commands = TokenBuckets(COMMANDS_A_SECOND, BURST)
 
     async def _sign_in_page(self, request: Request) -> Response:
         try:
@@ -148,11 +147,7 @@ class SignInRoutes:
 
     def charge_command(self, session: accounts.Session) -> None:
         """Count one command of `session`. Raises `RequestError` if there were too many at once."""
-        rate = self._rates.setdefault(session.id, accounts.Rate(COMMANDS_A_SECOND, BURST))
-        self._rates.move_to_end(session.id)
-        while len(self._rates) > _SESSIONS:
-            self._rates.popitem(last=False)
-        if (wait := rate.take(self.authenticator.clock())) > 0:
+        if (wait := self._commands.take(session.id, self.authenticator.clock())) > 0:
             raise requests.RequestError("often", "too many commands at once", f"wait {wait:.1f} s", wait)
 
     def _give(self, request: Request, found: Response, cookie: str, value: str, max_age: int | None = None) -> None:
