@@ -166,21 +166,13 @@ class KeptHits(TypedDict):
     hits: list[KeptHit]
 
 
-class SessionContent(TypedDict):
-    """A signed-in device; `began` and `seen` are its start and last use, s on the table's clock."""
-
-    id: str
-    began: float
-    seen: float
-
-
 class Person(TypedDict):
-    """A user who may sign in."""
+    """A user who may sign in, with the number of devices on which they are signed in."""
 
     id: int
     name: str
     role: str
-    sessions: list[SessionContent]
+    sessions: int
 
 
 class People(TypedDict):

@@ -180,32 +180,13 @@ def _download(content: bytes, name: str, media_type: str) -> Response:
 def _section(section: edit.SectionContent) -> dict[str, Any]:
     fields = [_field(field) for field in section.fields]
     changed = sum(field["value"] != field["default"] for field in fields)
-    return {
-        "key": section.key,
-        "title": TITLES[section.key],
-        "about": section.about,
-        "fields": fields,
-        "changed": changed,
-    }
+    return {"title": TITLES[section.key], **msgspec.structs.asdict(section), "fields": fields, "changed": changed}
 
 
 def _field(field: edit.FieldContent) -> dict[str, Any]:
     name, unit = field.key.rpartition(".")[2], ""
     if field.kind == "number" and (end := name.rpartition("_")[2]) in UNITS:
         name, unit = name.rpartition("_")[0], UNITS[end]
-    return {
-        "key": field.key,
-        "id": "f-" + field.key.replace(".", "-"),
-        "label": key_to_words(name),
-        "unit": unit,
-        "about": field.about[:1].upper() + field.about[1:],
-        "takes": field.takes,
-        "kind": field.kind,
-        "value": field.value,
-        "default": field.default,
-        "choices": field.choices,
-        "least": field.least,
-        "most": field.most,
-        "whole": field.whole,
-        "fixed": field.fixed,
-    }
+    about = field.about[:1].upper() + field.about[1:]
+    more = {"id": "f-" + field.key.replace(".", "-"), "label": key_to_words(name), "unit": unit, "about": about}
+    return msgspec.structs.asdict(field) | more

@@ -5,6 +5,7 @@ Rights come only from the session cookie, never from the client's address.
 
 import asyncio
 import logging
+from collections import Counter
 from typing import Any, cast
 
 from starlette.requests import Request
@@ -91,23 +92,14 @@ class SignInRoutes:
         return requests.json_response({"ok": True, **done})
 
     async def _list_people(self) -> api.People:
-        """Return all users with their sessions (times on the table's clock, s), and the roles."""
+        """Return all users with the number of their sessions, and the roles."""
         users = await asyncio.to_thread(self.authenticator.users.list_users)
         sessions = await asyncio.to_thread(self.authenticator.sessions.of_all, self.authenticator.clock())
-        return {
-            "roles": roles.ROLES,
-            "people": [
-                {
-                    "id": one.id,
-                    "name": one.name,
-                    "role": one.role,
-                    "sessions": [
-                        {"id": s.id, "began": s.began, "seen": s.seen} for s in sessions if s.person.id == one.id
-                    ],
-                }
-                for one in users
-            ],
-        }
+        number = Counter(one.person.id for one in sessions)
+        people: list[api.Person] = [
+            {"id": one.id, "name": one.name, "role": one.role, "sessions": number[one.id]} for one in users
+        ]
+        return {"roles": roles.ROLES, "people": people}
 
     async def _change_people(self, change: api.PeopleChange) -> dict[str, Any]:
         """Execute `change`; return what the answer tells. A new PIN is only there. Raises `UserError`."""

@@ -49,7 +49,7 @@ export function people() {
     if (all.problem) return place.replaceChildren(problem);
     const rows = all.people.map((/** @type {any} */ one) =>
       make("li", { class: "person" },
-        make("p", {}, make("bdi", {}, one.name), ` – ${words[`role_${one.role}`] ?? one.role}, ${devices(one.sessions.length)}`),
+        make("p", {}, make("bdi", {}, one.name), ` – ${words[`role_${one.role}`] ?? one.role}, ${devices(one.sessions)}`),
         make("div", { class: "row" },
           button(words.people_new_pin, () => change({ do: "new_pin", id: one.id }, one.name)),
           button(words.people_revoke, () => change({ do: "revoke", id: one.id }, one.name)),
