@@ -122,10 +122,10 @@ async def read_request(request: Request, kind: type[RequestT], max_bytes: int = 
 def decode(body: bytes, kind: type[RequestT]) -> RequestT:
     """Decode the JSON `body` as `kind`. Raises `RequestError`, whose hint names the field.
 
-    >>> decode(b'{"table": 1}', TableName)
+    >>> decode(b'{"error": {"code": 7}}', ErrorResponse)
     Traceback (most recent call last):
     pi_controller.web.requests.RequestError: Expected `str`, got `int`
-    correct table
+    correct error.code
     """
     try:
         return msgspec.json.decode(body, type=kind)
