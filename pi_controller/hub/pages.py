@@ -471,7 +471,7 @@ class HubPages:
         return Response(content, media_type="application/json")
 
     def _complete(self, sent: msgspec.Struct) -> d.Fact:
-        """Return the fact that was sent, with the fields that only the hub can set. Raises `InvalidActionError`."""
+        """Return the fact that was sent, with the fields that only the hub can set. Raises `RequestError`."""
         given: dict[str, Any] = msgspec.to_builtins(sent)
         more: dict[str, Any] = {}
         match sent.__struct_config__.tag:

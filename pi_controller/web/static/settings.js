@@ -75,7 +75,7 @@ async function send(/** @type {string} */ path, /** @type {object} */ body) {
   }
 }
 
-const sentence = (/** @type {{ what: string, todo: string }} */ error) => {
+const sentence = (/** @type {{ message: string, hint: string }} */ error) => {
   const text = [error.message, error.hint].filter(Boolean).join(": ");
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 };
