@@ -57,13 +57,13 @@ def api_page() -> str:
         "# The API of a table\n\n"
         "`/openapi.json` of a running table is the whole description as OpenAPI 3.1, with every schema; this is its "
         "list. [Examples](../watch/programs.md).\n\n"
-        f"{_table(('request', 'purpose', 'answer', 'signed in'), _operations())}\n"
+        f"{_table(('request', 'purpose', 'signed in'), _operations())}\n"
     )
 
 
 def _operations() -> Iterator[tuple[str, ...]]:
     for one in OPERATIONS:
-        yield f"`{one.method.upper()} {one.path}`", one.what, one.answer.what, "yes" if one.signed_in else ""
+        yield f"`{one.method.upper()} {one.path}`", one.what, "yes" if one.signed_in else ""
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, cast, get_args
+from typing import Annotated, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -15,8 +15,6 @@ from pi_controller.web.requests import RequestError
 
 MAX_NOTICE_CHARS = 300
 MAX_CONTROL_CHARS = 40
-
-T = TypeVar("T")
 
 
 class Touch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -107,7 +105,6 @@ StaffOrder: TypeAlias = (
     | Reopen
 )
 Order: TypeAlias = Touch | StaffOrder | DraftTexts | UseSettings
-_TAGS = [str(kind.__struct_config__.tag) for kind in get_args(StaffOrder)]
 
 
 class OrderQueue(CommandQueue[Order, None]):
@@ -115,22 +112,3 @@ class OrderQueue(CommandQueue[Order, None]):
 
     def __init__(self) -> None:
         super().__init__(name="the installation")
-
-
-def parse_touch(body: dict[str, Any]) -> Touch:
-    """Parse a touch. Raises `RequestError`."""
-    return _convert(body, Touch, "touch")
-
-
-def parse_staff_order(body: dict[str, Any]) -> StaffOrder:
-    """Parse an order of the staff. Raises `RequestError`."""
-    if body.get("do") not in _TAGS:
-        raise RequestError("invalid", f"do must be one of {', '.join(_TAGS)}")
-    return _convert(body, cast("type[StaffOrder]", StaffOrder), str(body["do"]))
-
-
-def _convert(body: dict[str, Any], kind: type[T], name: str) -> T:
-    try:
-        return msgspec.convert(body, kind)
-    except msgspec.ValidationError as error:
-        raise RequestError("invalid", f"{name}: {error}") from error

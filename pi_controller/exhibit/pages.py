@@ -19,10 +19,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pi_controller.display.i18n import catalogue
-from pi_controller.errors import MatError
 from pi_controller.exhibit.exhibit import Exhibit
 from pi_controller.exhibit.host_files import HostTexts
-from pi_controller.exhibit.orders import OrderQueue, parse_touch
+from pi_controller.exhibit.orders import OrderQueue, Touch
 from pi_controller.exhibit.screen import Screen, build_screen
 from pi_controller.web import requests
 from pi_controller.web.limits import is_loopback
@@ -125,7 +124,7 @@ class ExhibitPage(PushedPage[PageContent]):
     def extra_routes(self) -> list[Route]:
         """Return the routes for touches and pictures."""
         return [
-            Route("/touch", self._touch, methods=["POST"]),
+            requests.json_route("/touch", self._touch, "POST"),
             Route("/here", self._record_presence),
             Route("/healthz", _is_served),
             Route("/host/{name}", self._picture),
@@ -136,14 +135,11 @@ class ExhibitPage(PushedPage[PageContent]):
         return render_screen(picture.screen, picture.host, picture.languages)
 
     async def _touch(self, request: Request) -> Response:
-        try:
-            if not self._anywhere and not is_loopback(requests.client_ip(request)):
-                raise RequestError(
-                    "origin", "touches are accepted only from the installation's own screen", "see [exhibit] touch"
-                )
-            self._orders.put(parse_touch(await requests.read_json_body(request)))
-        except MatError as error:
-            return requests.error_response(request, error)
+        if not self._anywhere and not is_loopback(requests.client_ip(request)):
+            raise RequestError(
+                "origin", "touches are accepted only from the installation's own screen", "see [exhibit] touch"
+            )
+        self._orders.put(await requests.read_request(request, Touch))
         return requests.json_response({"ok": True}, 202)
 
     async def _record_presence(self, request: Request) -> Response:

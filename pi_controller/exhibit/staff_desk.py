@@ -17,7 +17,7 @@ from concurrent.futures import Future
 from datetime import datetime
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 from markupsafe import Markup
@@ -51,8 +51,8 @@ from pi_controller.exhibit.orders import (
     Reopen,
     SetClock,
     ShowNotice,
+    StaffOrder,
     UseSettings,
-    parse_staff_order,
 )
 from pi_controller.exhibit.pages import host_lines, render_screen
 from pi_controller.exhibit.screen import build_screen
@@ -343,7 +343,7 @@ class StaffPage:
 
     async def _take_order(self, request: Request) -> Response:
         session = await self._require_staff(request)
-        order = parse_staff_order(await requests.read_json_body(request))
+        order: StaffOrder = await requests.read_request(request, cast("Any", StaffOrder))
         await self._orders.submit(order, _SOUND_TIMEOUT_S if isinstance(order, PlaySound) else _ORDER_TIMEOUT_S)
         log.info("%s did at the staff page: %s", session.person.name, order.__struct_config__.tag)
         return requests.json_response({"ok": True})

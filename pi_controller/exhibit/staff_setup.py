@@ -11,8 +11,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Annotated, Literal, NamedTuple
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -25,9 +26,9 @@ from pi_controller.exhibit.host_files import HostTexts
 from pi_controller.web import requests
 from pi_controller.web.accounts import Session
 from pi_controller.web.limits import is_loopback
-from pi_controller.web.requests import RequestError, json_route, require_text
+from pi_controller.web.requests import RequestError, json_route
 from pi_controller.web.roles import has_right
-from pi_controller.web.settings_page import Save, refuse_changes
+from pi_controller.web.settings_page import Save, SettingsChange
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +51,8 @@ SETTINGS: Mapping[Keys, str] = {
     ("exhibit", "usage"): mark("Count the sessions of each day"),
 }
 """The settings on this page with their labels; all others are set in the settings file."""
-TEXTS: Mapping[str, str] = {
+TextKey = Literal["title", "what", "introduction", "introduced_by", "closed", "out_of_season", "credits", "attribution"]
+TEXTS: Mapping[TextKey, str] = {
     "title": mark("Title"),
     "what": mark("One sentence for passers-by"),
     "introduction": mark("Introduction"),
@@ -65,6 +67,12 @@ PHONE_SIGN_OUT_S = 900.0
 """A phone of the staff signs out after this time without a touch: texts need thought."""
 LONG_TEXTS = frozenset({"what", "introduction", "closed", "out_of_season", "credits"})
 MAX_TEXT_CHARS = 4000
+
+
+class TextsChange(msgspec.Struct, forbid_unknown_fields=True):
+    """New texts by key."""
+
+    texts: dict[TextKey, Annotated[str, msgspec.Meta(max_length=MAX_TEXT_CHARS)]]
 
 
 class SetupHooks(NamedTuple):
@@ -130,42 +138,25 @@ class StaffSetup:
         )
 
     async def _save_settings(self, request: Request) -> Response:
-        """Save the changes of a POST: `{"version": "...", "changes": {"exhibit.opens": "09:00"}}`."""
+        """Save the changes of a POST."""
         session = await self._hooks.require_staff(request)
         if not has_right(session.person.role, "settings"):
             raise RequestError("role", "only the head judge may change the settings", "ask the head judge")
         if self._file is None or self._save is None:
             raise RequestError("invalid", "this installation has no settings file", "start it with --settings FILE")
-        body = await requests.read_json_body(request)
-        requests.reject_unknown_keys(body, "version", "changes")
-        version, changes = require_text(body, "version", 64), body.get("changes")
-        if not isinstance(changes, dict) or not changes:
-            raise RequestError("invalid", "nothing was changed", "change a value, then save")
-        chosen = cast("dict[str, Any]", changes)
-        if unknown := [key for key in chosen if tuple(key.split(".")) not in SETTINGS]:
+        sent = await requests.read_request(request, SettingsChange)
+        if unknown := [key for key in sent.changes if tuple(key.split(".")) not in SETTINGS]:
             raise RequestError("invalid", f"these are no settings of this page: {', '.join(unknown)[:200]}")
-        try:
-            async with self._one:
-                await asyncio.to_thread(self._save, chosen, version)
-                new, _ = await asyncio.to_thread(edit.read_written, self._file)
-        except edit.EditError as error:
-            return refuse_changes(error)
+        async with self._one:
+            await asyncio.to_thread(self._save, sent.changes, sent.version)
+            new, _ = await asyncio.to_thread(edit.read_written, self._file)
         await self._hooks.apply(new)
-        log.info("%s changed the settings: %s", session.person.name, ", ".join(chosen))
+        log.info("%s changed the settings: %s", session.person.name, ", ".join(sent.changes))
         return requests.json_response({"ok": True})
 
     async def _draft_texts(self, request: Request) -> Response:
-        """Take a draft of the texts from a POST, `{"texts": {"title": "..."}}`, for the preview."""
+        """Take a draft of the texts from a POST, for the preview."""
         await self._hooks.require_staff(request)
-        body = await requests.read_json_body(request)
-        requests.reject_unknown_keys(body, "texts")
-        texts = body.get("texts")
-        if not isinstance(texts, dict):
-            raise RequestError("invalid", "texts must be an object")
-        sent = cast("dict[str, Any]", texts)
-        requests.reject_unknown_keys(sent, *TEXTS)
-        try:
-            await self._hooks.propose({key: require_text(sent, key, MAX_TEXT_CHARS, 0).strip() for key in sent})
-        except edit.EditError as error:
-            return refuse_changes(error)
+        sent = await requests.read_request(request, TextsChange)
+        await self._hooks.propose({key: text.strip() for key, text in sent.texts.items()})
         return requests.json_response({"ok": True})

@@ -11,7 +11,9 @@ import logging
 from collections.abc import Mapping
 from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from pi_controller.config import Settings
 from pi_controller.errors import describe_error
@@ -44,7 +46,8 @@ class Usage:
         self.days: dict[str, dict[str, int]] = {}
         if path is not None and path.exists():
             try:
-                self.days = _days(path.read_text("utf-8"))
+                days = msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, int]])
+                self.days = {day: {one: counts.get(one, 0) for one in COLUMNS} for day, counts in days.items()}
             except (OSError, ValueError) as error:
                 log.warning("the counts of sessions cannot be read and start from zero: %s", describe_error(error))
 
@@ -86,16 +89,3 @@ def _bar(day: str, counts: Mapping[str, int], most: int) -> Bar:
 def usage_path(settings: Settings) -> Path | None:
     """Return the file of the counts, beside the table's journal; None if the host has not switched them on."""
     return settings.table.journal.with_name("exhibit-usage.json") if settings.exhibit.usage else None
-
-
-def _days(text: str) -> dict[str, dict[str, int]]:
-    read: object = json.loads(text)
-    if not isinstance(read, dict):
-        raise ValueError("this is not a table of days")  # noqa: TRY004 - it is a file's content that is wrong
-    days: dict[str, dict[str, int]] = {}
-    for day, counts in cast("dict[str, object]", read).items():
-        if not isinstance(counts, dict):
-            raise ValueError(f"{day} has no counts")  # noqa: TRY004
-        known = cast("dict[str, object]", counts)
-        days[day] = {one: value if type(value := known.get(one)) is int else 0 for one in COLUMNS}
-    return days

@@ -22,15 +22,13 @@ from pi_controller.hub import join
 from pi_controller.hub.mqtt import Broker, can_sign_in
 from pi_controller.hub.settings import ACCOUNT, HTTPS_PORT, HubSettings
 from pi_controller.hub.setup import JOINED, TABLES, has_joined, issue_account, reload_broker
-from pi_controller.web.accounts import Rate, Throttle, throttle_keys
-from pi_controller.web.limits import is_loopback
+from pi_controller.web.limits import client_network, is_loopback
+from pi_controller.web.throttle import Throttle
 
 log = logging.getLogger(__name__)
 CODE_LIFETIME_S = 600.0
 """How long a code is valid."""
 MAX_OPEN_CODES = 64
-TRIES_A_SECOND, BURST = 2.0, 20.0
-"""Rate limit for codes, of all clients together."""
 MAX_VERSION_CHARS = 80
 BROKER_S = 10.0
 """How long the broker may take to accept a new account."""
@@ -72,7 +70,6 @@ class JoinCodes:
         self._past: dict[str, str] = {}
         """Why an earlier code is not valid."""
         self._throttle = Throttle()
-        self._rate = Rate(TRIES_A_SECOND, BURST)
 
     def open(self, table: str, code: join.JoinCode, t: float, *, anew: bool) -> None:
         """Make `code` valid for `table` from now on; it replaces an earlier one. Raises `JoinServerError`."""
@@ -98,15 +95,13 @@ class JoinCodes:
 
         Raises `JoinServerError` if the code is not valid, or if too many wrong codes came from this address.
         """
-        under = throttle_keys("join", address)
-        if (wait := max(self._throttle.wait(under, t), self._rate.take(t))) > 0:
+        if (wait := self._throttle.admit("join", client_network(address), t)) > 0:
             raise JoinServerError("too many codes were tried", f"wait {int(wait) + 1} s, then try again")
-        self._throttle.charge(under, t)
         found = next((one for one in self.waiting(t) if one.code.secret == once), None)
         if found is None:
             why = self._past.get(once, "the hub does not know this code")
             raise JoinServerError(why, "ask the director for a new one")
-        self._throttle.record_success(under)
+        self._throttle.record_success("join")
         del self._open[found.table]
         self._note(found, "this code was used")
         return found

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import secrets
 import ssl
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from datetime import time as time_of_day
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Union, cast, get_args
 
 import msgspec
 from starlette.applications import Starlette
@@ -74,6 +73,55 @@ RIGHTS: dict[str, frozenset[str]] = {
     "head": frozenset(_DIRECTOR_ACTIONS.split()),
 }
 """The decisions that each role may make, by the facts' tags. The committee decides protests (chapter 12)."""
+_OWN_FIELDS = {"plan": ("tournament",), "assign": ("order",), "move": ("order", "epoch", "seq")}
+"""Fields of the facts that only the hub can set."""
+TableName = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+_TIME = r"([01][0-9]|2[0-3]):[0-5][0-9]"
+
+
+class BreakSent(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="break"):
+    """Call no match until a time of day of this machine, such as "14:00"; without `from` from now on."""
+
+    until: Annotated[str, msgspec.Meta(pattern=rf"^{_TIME}(?!\n)$")]
+    begins: Annotated[str, msgspec.Meta(pattern=rf"^({_TIME})?(?!\n)$")] = msgspec.field(name="from", default="")
+    why: Annotated[str, msgspec.Meta(max_length=80)] = ""
+
+
+if TYPE_CHECKING:
+    FactSent = d.Fact | BreakSent
+else:
+    _tags = {kind.__struct_config__.tag: kind for kind in get_args(d.Fact)}
+    _people = sorted(frozenset().union(*RIGHTS.values()) - {"break", "undo"})
+    _kinds = [BreakSent, *(requests.request_struct(_tags[tag], *_OWN_FIELDS.get(tag, ())) for tag in _people)]
+    FactSent = Union[tuple(_kinds)]  # noqa: UP007 - there is no list to write down
+
+
+class UndoSent(msgspec.Struct, forbid_unknown_fields=True):
+    """Undo the last decision; `key` is an idempotency key."""
+
+    key: requests.CommandKey
+
+
+class DecisionSent(msgspec.Struct, forbid_unknown_fields=True):
+    """Make a decision; `key` is an idempotency key."""
+
+    key: requests.CommandKey
+    fact: FactSent
+
+
+class OpenCode(msgspec.Struct, forbid_unknown_fields=True, tag_field="do", tag="open"):
+    """Open a join code for `table`; with `anew` its account gets a new password."""
+
+    table: TableName
+    anew: bool = False
+
+
+class RevokeCode(msgspec.Struct, forbid_unknown_fields=True, tag_field="do", tag="shut"):
+    """Revoke the join code for `table`."""
+
+    table: TableName
+
+
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".woff2": "font/woff2"}
 
 
@@ -333,23 +381,20 @@ class HubPages:
         """Return the published results as a ZIP."""
         requests.require_same_site(request)
         session = await self._signing.require_session(request)
-        self._not_too_often(session)
+        self._signing.charge_command(session)
         content = await asyncio.to_thread(zip_results, self._boards, self._where)
         headers = {"content-disposition": "attachment; filename=results.zip"}
         return Response(content, media_type="application/zip", headers=headers)
 
     async def _command(self, request: Request) -> Response:
-        """Make the decision in the body `{"key", "fact"}`."""
+        """Make the decision of a POST."""
         session = await self._signing.require_session(request)
-        body = await requests.read_json_body(request, team_list.MAX_LIST_BYTES)  # a seeding names all teams
-        requests.reject_unknown_keys(body, "key", "fact")
-        given = cast("dict[str, Any]", body["fact"]) if isinstance(body.get("fact"), dict) else {}
-        fact = self._fact(given)
-        self._require_right(session.person.role, str(given.get("do")))
-        self._not_too_often(session)
-        actor = session.person.name
-        done = await self._decide(actor, fact, _key(body))
-        log.info("%s (%s): %s, decision %d", actor, session.person.role, given.get("do"), done.seq)
+        sent = await requests.read_request(request, DecisionSent, team_list.MAX_LIST_BYTES)  # a seeding names all teams
+        actor, tag = session.person.name, str(sent.fact.__struct_config__.tag)
+        self._require_right(session.person.role, tag)
+        self._signing.charge_command(session)
+        done = await self._decide(actor, self._complete(sent.fact), sent.key)
+        log.info("%s (%s): %s, decision %d", actor, session.person.role, tag, done.seq)
         return requests.json_response({"ok": True, **done._asdict()})
 
     async def _decide(self, actor: str, fact: d.Fact, key: str) -> DecisionResult:
@@ -372,11 +417,10 @@ class HubPages:
 
     async def _undo(self, request: Request) -> Response:
         session = await self._signing.require_session(request)
-        body = await requests.read_json_body(request)
-        requests.reject_unknown_keys(body, "key")
+        sent = await requests.read_request(request, UndoSent)
         self._require_right(session.person.role, "undo")
         undo, actor = self._director.undo, session.person.name
-        done = await asyncio.to_thread(undo, self._clock(), actor, "", _key(body))
+        done = await asyncio.to_thread(undo, self._clock(), actor, "", sent.key)
         return requests.json_response({"ok": True, **done._asdict()})
 
     async def _teams(self, request: Request) -> Response:
@@ -384,34 +428,28 @@ class HubPages:
         session = await self._signing.require_session(request)
         requests.require_same_origin(request)
         self._require_right(session.person.role, "enter")
-        data = bytearray()
-        async for part in request.stream():
-            data += part
-            if len(data) > team_list.MAX_LIST_BYTES:
-                raise requests.RequestError("large", "the request is too large", "send at most 1 MiB")
-        teams = team_list.read_teams(bytes(data))
+        teams = team_list.read_teams(await requests.read_body(request, team_list.MAX_LIST_BYTES))
         if self._director.now.registration.roster.leader:
             teams = tuple(msgspec.structs.replace(team, leader=next(iter(team.players), "")) for team in teams)
         done = await asyncio.to_thread(self._director.decide, self._clock(), session.person.name, d.Entered(teams))
         return requests.json_response({"ok": True, "seq": done.seq, "teams": len(teams)})
 
     async def _join(self, request: Request) -> Response:
-        """Open or revoke a join code: `{"do", "table", "anew"}`. The code is only in this answer."""
+        """Open or revoke a join code. The code is only in this answer."""
         session = await self._signing.require_session(request)
-        body = await requests.read_json_body(request)
-        requests.reject_unknown_keys(body, "do", "table", "anew")
+        sent = await requests.read_request(request, cast("Any", OpenCode | RevokeCode))
         self._require_director(session.person.role, "let tables join")
-        self._not_too_often(session)
+        self._signing.charge_command(session)
         if self.join_server is None:
             raise requests.RequestError(
                 "illegal", "this is a trial hub on one machine", "run 'moccasin-mat hub setup' first"
             )
-        table, anew = requests.require_text(body, "table", 100), body.get("anew") is True
-        if body.get("do") == "shut":
+        table = sent.table
+        if isinstance(sent, RevokeCode):
             await self.join_server.run_from_thread(self.join_server.revoke_code(table))
             return requests.json_response({"ok": True})
-        opened: IssuedCode = await self.join_server.run_from_thread(self.join_server.open(table, anew=anew))
-        log.info("%s lets %s join%s", session.person.name, table, ", with another password" if anew else "")
+        opened: IssuedCode = await self.join_server.run_from_thread(self.join_server.open(table, anew=sent.anew))
+        log.info("%s lets %s join%s", session.person.name, table, ", with another password" if sent.anew else "")
         code = str(qr_code(opened.command, opened.command))
         return requests.json_response(
             {
@@ -432,29 +470,27 @@ class HubPages:
         content = msgspec.json.encode(await self.join_server.run_from_thread(answer))
         return Response(content, media_type="application/json")
 
-    def _fact(self, given: dict[str, Any]) -> d.Fact:
-        """Parse a fact and add the fields that only the hub can set. Raises `InvalidActionError`."""
-        plan = self._director.now.plan
-        match given.get("do"):
+    def _complete(self, sent: msgspec.Struct) -> d.Fact:
+        """Return the fact that was sent, with the fields that only the hub can set. Raises `RequestError`."""
+        given: dict[str, Any] = msgspec.to_builtins(sent)
+        more: dict[str, Any] = {}
+        match sent.__struct_config__.tag:
             case "plan":
-                named = {"tournament": plan.tournament if plan else secrets.token_hex(8)}
-                given = {"rest_s": d.DEFAULT_REST_S, "grace_s": d.DEFAULT_GRACE_S, **given, **named}
+                plan = self._director.now.plan
+                more = {"rest_s": d.DEFAULT_REST_S, "grace_s": d.DEFAULT_GRACE_S, **given}
+                more["tournament"] = plan.tournament if plan else secrets.token_hex(8)
                 game = given.get("game")
                 if game in registry.names() and given.get("format") == "round_robin":
                     timed = any(option.name == "minutes" for option in registry.game_class(game).options)
-                    given = {"clock": "round" if timed else "tables", **given}  # as on the Lahal score sheet
+                    more.setdefault("clock", "round" if timed else "tables")  # as on the Lahal score sheet
             case "assign" | "move":
-                given = {**given, "order": secrets.token_hex(8)}
-            case "break":
-                given = {"do": "break", "why": given.get("why", ""), **break_times(given, self._clock())}
-            case "undo":  # the hub chooses the decisions to undo
-                raise InvalidActionError("an undo reverses the last decision", "send it to /director/undo")
+                more = {"order": secrets.token_hex(8)}
+            case _ if isinstance(sent, BreakSent):
+                begins, ends = break_times(sent, self._clock())
+                return d.BreakPlanned(begins, ends, sent.why)
             case _:
                 pass
-        try:
-            return msgspec.convert(given, cast("Any", d.Fact))
-        except msgspec.MsgspecError as error:
-            raise InvalidActionError(f"this is not a valid decision: {error}") from error
+        return requests.complete(given, d.Fact, **more)
 
     def _require_right(self, role: str, tag: str) -> None:
         if tag not in RIGHTS.get(role, frozenset()):
@@ -466,48 +502,28 @@ class HubPages:
         if not has_right(role, "people"):
             raise requests.RequestError("role", f"a {role} may not {deed}", "ask the director")
 
-    def _not_too_often(self, session: Any) -> None:
-        if (wait := self._signing.charge_command(session)) > 0:
-            raise requests.RequestError("often", "too many commands at once", f"wait {wait:.1f} s")
-
 
 def _is_private(request: Request) -> bool:
     """Return whether nobody in the network can read the request: encrypted, or from this machine."""
     return request.url.scheme == "https" or is_loopback(requests.client_ip(request))
 
 
-def break_times(given: Mapping[str, Any], t: float) -> dict[str, float]:
-    """Return `begins` and `ends` (s since 1970) of a break: `until`, the next time of day after `t`, and `from`.
-
-    Both are times of day of this machine, such as "14:00"; without `from` the break begins at `t`. Raises
-    `InvalidActionError`.
-    """
+def break_times(sent: BreakSent, t: float) -> tuple[float, float]:
+    """Return the begin and the end (s since 1970) of a break: the end is the next time of day after `t`."""
     now = datetime.fromtimestamp(t).astimezone()
 
-    def on_day(key: str, day: datetime) -> datetime:
-        try:
-            return datetime.combine(day.date(), time_of_day.fromisoformat(str(given.get(key)))).astimezone()
-        except ValueError as error:
-            raise InvalidActionError("a break needs times of day", 'enter them as "14:00"') from error
+    def on_day(text: str, day: datetime) -> datetime:
+        return datetime.combine(day.date(), time_of_day.fromisoformat(text)).astimezone()
 
-    ends = on_day("until", now)
+    ends = on_day(sent.until, now)
     if ends <= now:
-        ends = on_day("until", now + timedelta(days=1))
-    if not given.get("from"):
-        return {"begins": t, "ends": ends.timestamp()}
-    begins = on_day("from", ends)
+        ends = on_day(sent.until, now + timedelta(days=1))
+    if not sent.begins:
+        return t, ends.timestamp()
+    begins = on_day(sent.begins, ends)
     if begins >= ends:
-        begins = on_day("from", ends - timedelta(days=1))
-    return {"begins": begins.timestamp(), "ends": ends.timestamp()}
-
-
-def _key(body: dict[str, Any]) -> str:
-    key = requests.require_text(body, "key", 64, 8)
-    if not re.fullmatch(requests.KEY, key):
-        raise requests.RequestError(
-            "invalid", "key must be 8 to 64 letters, digits, - or _", "make a new one for each command"
-        )
-    return key
+        begins = on_day(sent.begins, ends - timedelta(days=1))
+    return begins.timestamp(), ends.timestamp()
 
 
 async def _error_response(_: Request, error: Exception) -> Response:

@@ -13,11 +13,9 @@ import secrets
 import sqlite3
 import threading
 import unicodedata
-from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,11 +24,12 @@ from pi_controller.host.files import create_private_file
 from pi_controller.text import NAME_LENGTH, is_name_length, normalize_name, strip_controls
 from pi_controller.web.limits import client_network
 from pi_controller.web.roles import ROLES
+from pi_controller.web.throttle import Throttle
 
 # PINs: random, so none is a birthday; stored only as an Argon2id hash.
 #
 # A hash takes 19 MiB and two passes (OWASP's minimum for Argon2id). That slows down an attack on a stolen file;
-# guesses at the sign-in page are slowed down by `throttle`.
+# guesses at the sign-in page are slowed down by `web.throttle`.
 
 DIGITS = 6
 """Minimum digits of a PIN."""
@@ -77,130 +76,6 @@ class PinHasher:
             return False
 
 
-# Throttle sign-ins: a wrong PIN costs a wait, never a lockout that an attacker could turn on the owner.
-#
-# Wrong PINs are counted for each pair of name and place, and for each place alone. A place is the client's address (of
-# IPv6 its /64), or, if a browser has signed in as that person before, that browser's random cookie. So an attacker
-# from elsewhere only increases their own wait; the owner, at a known device or from another address, is not affected.
-# After a few free tries the wait doubles, up to a quarter of an hour: about 100 tries a day from one address, of a
-# million PINs.
-#
-# All unknown devices together share a limit of hashed PINs in a second, because the Pi has a game to run. Places with
-# some wrong PINs, or that did not wait when asked to, share a lower limit, so that they do not use up that of the
-# others. An attacker with hundreds of addresses can still use it up for a while; a known device is not affected.
-
-FREE_TRIES_PER_NAME = 3
-"""Wrong PINs of a name at a place without a wait."""
-FREE_TRIES_PER_PLACE = 10
-"""Wrong PINs at a place, for all names together, without a wait."""
-FIRST_S, MAX_WAIT_S = 1.0, 900.0
-FORGET_S = 86_400.0
-"""Counts are reset after this long without a wrong PIN, s."""
-RASH_S = 60.0
-"""A place that did not wait when asked to has the lower limit for this long, s."""
-KEPT = 8192
-"""Maximum stored counts; beyond, the one unused for longest is dropped."""
-
-Key = tuple[str, ...]
-
-
-def throttle_keys(name: str, address: str, device: str | None = None) -> tuple[Key, ...]:
-    """Return the keys of the counts for a try of `name`; `device` is a browser known to that person."""
-    if device is not None:
-        return (("device", name, device),)
-    place = client_network(address)
-    return ("name", name, place), ("place", place)
-
-
-@dataclass(slots=True)
-class _Count:
-    wrong: int = 0
-    last: float = float("-inf")
-    turn: float = float("-inf")
-    rash: float = float("-inf")
-
-
-class Throttle:
-    """The counts, in memory: only the host can restart the program. Times are seconds of one clock."""
-
-    def __init__(self, kept: int = KEPT) -> None:
-        self._kept = kept
-        self.counts: OrderedDict[Key, _Count] = OrderedDict()
-
-    def wait(self, under: Iterable[Key], now: float) -> float:
-        """Return how long until the next try is allowed, s; 0 if it is now."""
-        return max((self._seconds_left(key, now) for key in under), default=0.0)
-
-    def clean(self, under: Iterable[Key], now: float) -> bool:
-        """Return whether the place has had few wrong PINs lately, and has waited when asked to."""
-        counts = [count for key in under if key[0] == "place" and (count := self.counts.get(key)) is not None]
-        return all(
-            (now - one.last > FORGET_S or one.wrong < FREE_TRIES_PER_NAME) and now - one.rash > RASH_S for one in counts
-        )
-
-    def record_turned_away(self, under: Iterable[Key], now: float, wait: float) -> None:
-        """Record that the place was asked to wait for `wait` seconds."""
-        for key in under:
-            if key[0] == "place":
-                count = self.counts.setdefault(key, _Count())
-                if now < count.turn:
-                    count.rash = now
-                count.turn = now + wait
-                self._kept_last(key)
-
-    def charge(self, under: Iterable[Key], now: float) -> None:
-        """Count a try as wrong before it is checked, so that simultaneous tries cannot all be the first."""
-        for key in under:
-            count = self.counts.setdefault(key, _Count())
-            if now - count.last > FORGET_S:
-                count.wrong = 0
-            count.wrong += 1
-            count.last = now
-            self._kept_last(key)
-
-    def record_success(self, under: Iterable[Key]) -> None:
-        """Count a try as right: forget the counts of the name, and take this try off the place's count only.
-
-        Otherwise a user could reset the place's count with their own PIN while they try other names.
-        """
-        for key in under:
-            if key[0] == "place" and (count := self.counts.get(key)) is not None and count.wrong > 1:
-                count.wrong -= 1
-            else:
-                self.counts.pop(key, None)
-
-    def _kept_last(self, key: Key) -> None:
-        self.counts.move_to_end(key)
-        while len(self.counts) > self._kept:
-            self.counts.popitem(last=False)
-
-    def _seconds_left(self, key: Key, now: float) -> float:
-        count = self.counts.get(key)
-        if count is None or now - count.last > FORGET_S:
-            return 0.0
-        over = count.wrong - (FREE_TRIES_PER_PLACE if key[0] == "place" else FREE_TRIES_PER_NAME)
-        if over < 0:
-            return 0.0
-        return max(0.0, count.last + min(FIRST_S * 2.0 ** min(over, 32), MAX_WAIT_S) - now)
-
-
-class Rate:
-    """A token bucket: `a_second` tokens a second, up to `burst`. Times are seconds of one clock."""
-
-    def __init__(self, a_second: float, burst: float) -> None:
-        self._a_second, self._burst = a_second, burst
-        self._left, self._at = burst, float("-inf")
-
-    def take(self, now: float) -> float:
-        """Take a token and return 0, or return how long until there is one, s."""
-        gained = self._burst if now - self._at > 3600 else max(0.0, now - self._at) * self._a_second
-        self._left, self._at = min(self._burst, self._left + gained), now
-        if self._left < 1:
-            return (1 - self._left) / self._a_second
-        self._left -= 1
-        return 0.0
-
-
 # User database beside the journal: `judges.sqlite`, readable only by the user who runs the table.
 #
 # It stores names, roles, hashes of PINs, and SHA-256 hashes of the random cookies of browsers and sessions; a thief of
@@ -239,6 +114,12 @@ class UserStoreError(UserError):
     """The user database cannot be used."""
 
     code = "store"
+
+
+class UnknownUserError(UserError):
+    """There is no such user."""
+
+    code = "missing"
 
 
 class User(NamedTuple):
@@ -348,10 +229,14 @@ class Users:
             return User(int(made.lastrowid or 0), name, role)
 
     def give_pin(self, person: int, pin_hash: str, role: str | None = None) -> None:
-        """Give a user another PIN, and another role if given; end their sessions and forget their devices."""
+        """Give a user another PIN, and another role if given; end their sessions and forget their devices.
+
+        Raises `UserError` for an unknown user or role.
+        """
         if role is not None:
             _check_role(role)
         with self.db() as db:
+            find_role(db, person)
             db.execute("UPDATE people SET pin = ?, role = coalesce(?, role) WHERE id = ?", (pin_hash, role, person))
             db.execute("DELETE FROM sessions WHERE person = ?", (person,))
             db.execute("DELETE FROM devices WHERE person = ?", (person,))
@@ -359,11 +244,8 @@ class Users:
     def remove(self, person: int) -> None:
         """Remove a user with their sessions. Raises `UserError` for the last head judge, and for an unknown user."""
         with self.db() as db:
-            row = db.execute("SELECT role FROM people WHERE id = ?", (person,)).fetchone()
-            if row is None:
-                raise UserError("there is no such person", "look at the list again")
             (heads,) = db.execute("SELECT count(*) FROM people WHERE role = 'head'").fetchone()
-            if row[0] == "head" and heads == 1:
+            if find_role(db, person) == "head" and heads == 1:
                 raise UserError("this is the only head judge", "add another head judge first")
             db.execute("DELETE FROM people WHERE id = ?", (person,))
 
@@ -395,6 +277,14 @@ class Users:
             ) from error
 
 
+def find_role(db: sqlite3.Connection, person: int) -> str:
+    """Return the role of a user. Raises `UnknownUserError`."""
+    row = db.execute("SELECT role FROM people WHERE id = ?", (person,)).fetchone()
+    if row is None:
+        raise UnknownUserError("there is no such person", "look at the list again")
+    return row[0]
+
+
 def _check_role(role: str) -> None:
     if role not in ROLES:
         raise UserError(f"there is no role {role[:20]!r}", f"the roles are: {', '.join(ROLES)}")
@@ -402,15 +292,9 @@ def _check_role(role: str) -> None:
 
 log = logging.getLogger(__name__)
 
-HASHES_A_SECOND, BURST = 2.0, 10.0
-"""Rate limit of hashes for all unknown devices together, if their network had few wrong PINs and waited when asked to.
-"""
-MAX_SUSPECT_HASHES_PER_S, MAX_SUSPECT_BURST = 0.5, 5.0
-"""Rate limit for all other unknown devices."""
-
 
 class PinError(MatError, PermissionError):
-    """The name or the PIN is wrong, or it is too early to try again (`wait_s`)."""
+    """The name or the PIN is wrong; `wait_s` is how long until the next try, s."""
 
     code = "pin"
 
@@ -420,7 +304,7 @@ class PinError(MatError, PermissionError):
 
 
 class BusyError(PinError):
-    """Too many people sign in at this moment."""
+    """It is too early to try again."""
 
     code = "often"
 
@@ -439,7 +323,6 @@ class Authenticator:
     def __init__(self, users: Users, sessions: Sessions, pins: PinHasher, clock: Callable[[], float]) -> None:
         self.users, self.sessions, self.pins, self.clock = users, sessions, pins, clock
         self.throttle = Throttle()
-        self._rate, self._others = Rate(HASHES_A_SECOND, BURST), Rate(MAX_SUSPECT_HASHES_PER_S, MAX_SUSPECT_BURST)
         self._one = ThreadPoolExecutor(1, "pins")
 
     async def sign_in(self, name: str, pin: str, address: str, device: str | None) -> SignedIn:
@@ -460,24 +343,19 @@ class Authenticator:
         found = await asyncio.to_thread(self.users.find_by_name, name)
         person, kept = found or (None, None)
         known = bool(device and person and await asyncio.to_thread(self.users.has_device, person.id, device))
-        under = throttle_keys(fold_name(name), address, device if known else None)
+        # the names are on the sign-in page: all others share one back-off
+        key = (person.id if person else 0, device if known else None)
+        network = "" if known else client_network(address)
         # the typed name is not logged: it may be a PIN in the wrong field
         who = person.name if person else "an unknown name"
-        now = self.clock()
-        if (wait := self.throttle.wait(under, now)) > 0:
+        if (wait := self.throttle.admit(key, network, self.clock())) > 0:
             log.warning("sign-in refused for %s from %s: too early", who, address)
-            raise PinError("too many wrong PINs from here", _wait(wait), wait)
-        rate = self._rate if self.throttle.clean(under, now) else self._others
-        if not known and (wait := rate.take(now)) > 0:
-            self.throttle.record_turned_away(under, now, wait)
-            log.warning("sign-in refused for %s from %s: too many at once", who, address)
-            raise BusyError("too many people are signing in", _wait(wait), wait)
-        self.throttle.charge(under, now)
+            raise BusyError("there were too many tries", _wait(wait), wait)
         if not (is_pin(pin) and await self._right(kept, pin)) or person is None:
             log.warning("sign-in refused for %s from %s: wrong PIN", who, address)
-            wait = self.throttle.wait(under, self.clock())
+            wait = self.throttle.wait(key, network, self.clock())
             raise PinError("the name or the PIN is wrong", _wait(wait), wait)
-        self.throttle.record_success(under)
+        self.throttle.record_success(key)
         return person, known
 
     async def session(self, token: str, *, touch: bool) -> Session | None:
@@ -510,7 +388,8 @@ IDLE_S = 1800.0
 MAX_SESSION_S = 12 * 3600.0
 MAX_SESSIONS_PER_PERSON = 8
 """Maximum sessions of one user; beyond, the oldest is ended."""
-_WRITTEN_S = 60.0
+_WRITES = 30
+"""Activity is stored so many times in the idle time: each write wears the card."""
 _SKEW_S = 60.0
 """Sessions end if the clock is set back by more than this."""
 
@@ -530,8 +409,6 @@ class Sessions:
     def __init__(self, users: Users, idle_s: float = IDLE_S) -> None:
         self._users = users
         self._idle_s = idle_s
-        self._seen: dict[str, float] = {}
-        self._lock = threading.Lock()
 
     def begin(self, person: User, now: float) -> str:
         """Begin a session and return its cookie."""
@@ -544,8 +421,6 @@ class Sessions:
                 " (SELECT hash FROM sessions WHERE person = :person ORDER BY began DESC, rowid DESC LIMIT :most)",
                 {"person": person.id, "most": MAX_SESSIONS_PER_PERSON},
             )
-        with self._lock:
-            self._seen[hash_token(token)] = now
         return token
 
     def find(self, token: str, now: float, *, touch: bool) -> Session | None:
@@ -558,30 +433,21 @@ class Sessions:
                 (key,),
             ).fetchone()
         if row is None:
-            with self._lock:
-                self._seen.pop(key, None)
             return None
-        began, written = row[3:]
-        with self._lock:
-            seen = max(written, self._seen.get(key, written))
-        if now - began > MAX_SESSION_S or now - seen > self._idle_s or began > now + _SKEW_S:
+        began, seen = row[3:]
+        if not self._is_active(began, seen, now):
             self.end(token)
             return None
-        if touch:
+        if touch and now - seen > self._idle_s / _WRITES:
             seen = now
-            with self._lock:
-                self._seen[key] = now
-            if now - written > _WRITTEN_S:
-                with self._users.db() as db:
-                    db.execute("UPDATE sessions SET seen = ? WHERE hash = ?", (now, key))
+            with self._users.db() as db:
+                db.execute("UPDATE sessions SET seen = ? WHERE hash = ?", (now, key))
         return Session(key[:12], User._make(row[:3]), began, seen)
 
     def end(self, token: str) -> None:
         """End the session of the cookie."""
         with self._users.db() as db:
             db.execute("DELETE FROM sessions WHERE hash = ?", (hash_token(token),))
-        with self._lock:
-            self._seen.pop(hash_token(token), None)
 
     def of_all(self, now: float) -> list[Session]:
         """Return all active sessions."""
@@ -590,19 +456,16 @@ class Sessions:
                 "SELECT hash, people.id, name, role, began, seen FROM sessions JOIN people ON people.id = person"
                 " ORDER BY began"
             ).fetchall()
-        with self._lock:
-            found = [
-                Session(key[:12], User(*who), began, max(seen, self._seen.get(key, seen)))
-                for key, *who, began, seen in rows
-            ]
-        return [one for one in found if now - one.began <= MAX_SESSION_S and now - one.seen <= self._idle_s]
+        found = [Session(key[:12], User(*who), began, seen) for key, *who, began, seen in rows]
+        return [one for one in found if self._is_active(one.began, one.seen, now)]
+
+    def _is_active(self, began: float, seen: float, now: float) -> bool:
+        return now - began <= MAX_SESSION_S and now - seen <= self._idle_s and began <= now + _SKEW_S
 
     def revoke(self, person: int) -> int:
-        """End all sessions of a user and forget their devices; return the number of sessions."""
+        """End all sessions of a user and forget their devices; return their number. Raises `UnknownUserError`."""
         with self._users.db() as db:
+            find_role(db, person)
             ended = db.execute("DELETE FROM sessions WHERE person = ?", (person,)).rowcount
             db.execute("DELETE FROM devices WHERE person = ?", (person,))
         return ended
-
-
-# Authentication: users, PINs, throttling of wrong ones, roles, and sessions.

@@ -23,11 +23,12 @@ from pi_controller.referee.settings import PRESETS, RefereeSettings
 from pi_controller.rules.base import Game
 from pi_controller.rules.options import Choice
 from pi_controller.web.address import PageSettings, list_urls
+from pi_controller.web.api import Health
 from pi_controller.web.feed import BOARD_MAKERS, HEARTBEAT_S, BoardMaker, Feed, stream
 from pi_controller.web.limits import CSP, HEADERS, ConnectionLimits, RequestFilter, client_network
 from pi_controller.web.live_page import check_page, make_board, overlay, page
 from pi_controller.web.live_page import room as room_board
-from pi_controller.web.requests import Health, client_ip
+from pi_controller.web.requests import RequestError, client_ip, error_response, json_route
 from pi_controller.web.templates import render
 
 # Routes of the public pages: live page, room, overlay, addresses, rules, and the check of a commitment.
@@ -37,7 +38,8 @@ from pi_controller.web.templates import render
 Answer = Callable[[Request], Awaitable[Response]]
 PLACES = ("bottom", "top")
 """The overlay's positions on the picture, given as `place` in its URL."""
-_LATER = {"retry-after": "2"}
+_LATER_S = 2.0
+_LATER = {"retry-after": f"{_LATER_S:.0f}"}
 
 
 def public_routes(
@@ -268,7 +270,7 @@ def make_app(
             raise HTTPException(404)
         return file_response(content, media_type)
 
-    async def error_response(_: Request, error: Exception) -> Response:
+    async def respond_error(_: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException):
             return PlainTextResponse("Page not found.\n", error.status_code, error.headers)
         # the middleware does not see this response
@@ -279,7 +281,7 @@ def make_app(
     app = Starlette(
         routes=[*routes, Route("/static/{name}", static), *help_routes(), *more],
         middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=posts)],
-        exception_handlers={HTTPException: error_response, Exception: error_response},
+        exception_handlers={HTTPException: respond_error, Exception: respond_error},
     )
     app.router.redirect_slashes = False
     return app
@@ -313,17 +315,19 @@ def create_app(
             return Response(media_type="text/event-stream")
         shape = request.query_params.get("page", "")
         if shape not in BOARD_MAKERS:
-            raise HTTPException(404)
+            raise RequestError("missing", "there is no such page", "leave it out, or see /openapi.json")
         # a page that opens a new stream cannot set the header, so it sends the last id in the URL
         last_id = request.headers.get("last-event-id") or request.query_params.get("last")
         place = client_network(client_ip(request))
         body = stream(feed, language, last_id, next(numbers), heartbeat_s, shape, place=place, shares=watching)
         return StreamingResponse(body, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 
-    async def view_json(_: Request) -> Response:
+    async def view_json(request: Request) -> Response:
         latest = feed.latest
         if latest is None:
-            return Response(b'{"error":"no view yet"}', 503, _LATER, "application/json")
+            return error_response(
+                request, RequestError("waiting", "there is no view yet", "try again in a moment", _LATER_S)
+            )
         return Response(msgspec.json.encode(latest.view), media_type="application/json")
 
     async def healthz(_: Request) -> Response:
@@ -359,7 +363,7 @@ def create_app(
     )
     routes = [
         *public,
-        Route("/events", events),
+        json_route("/events", events),
         Route("/view.json", _readable(view_json, pages.embed)),
         Route("/healthz", healthz),
         Route("/openapi.json", openapi_json),

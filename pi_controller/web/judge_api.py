@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import msgspec
 from starlette.requests import Request
@@ -24,7 +24,7 @@ from pi_controller.rules.base import Json
 from pi_controller.table.table import Table
 from pi_controller.table.table_queue import Picture, TableQueue
 from pi_controller.table.view import View
-from pi_controller.web import accounts, console_page, event_log, game_page, limits, live_page, requests, roles
+from pi_controller.web import accounts, api, console_page, event_log, game_page, limits, live_page, requests, roles
 from pi_controller.web.feed import HEARTBEAT_S, Feed, encode_event, retry_ms
 from pi_controller.web.sign_in import SignInRoutes
 
@@ -42,7 +42,7 @@ def can_see_hit(hit: Stroke, view: View, role: str) -> bool:
     return hit.hide == view.hide and settled and roles.has_right(role, "raw")
 
 
-def list_hits(path: Path, view: View, role: str) -> list[requests.KeptHit]:
+def list_hits(path: Path, view: View, role: str) -> list[api.KeptHit]:
     """Return the recorded hits at `path` that the user may see, the newest last; [] if hits are not recorded."""
     if not path.is_file():
         return []
@@ -78,7 +78,7 @@ class JudgeSnapshot(NamedTuple):
     fouls: tuple[game_page.FoulsOf, ...]
 
 
-def sides_in_play(view: View) -> list[requests.Side]:
+def sides_in_play(view: View) -> list[api.Side]:
     """Return the sides that can still leave the game: the teams, or the players who are not out."""
     if view.phase in {"over", "halted"}:
         return []
@@ -168,17 +168,18 @@ class JudgeApi(SignInRoutes):
     async def command(self, request: Request) -> Response:
         """Execute a judge's command."""
         session = await self.require_session(request)
-        command = requests.parse_command(await requests.read_json_body(request))
-        person = session.person
-        if not roles.has_right(person.role, command.tag) and not (
-            command.tag == "undo" and roles.may_reopen(person.role, (await self.snapshot()).picture.view)
+        command = await requests.read_request(request, api.CommandSent)
+        person, tag = session.person, str(command.call.__struct_config__.tag)
+        call = api.to_judge_command(command)
+        if not roles.has_right(person.role, tag) and not (
+            tag == "undo" and roles.may_reopen(person.role, (await self.snapshot()).picture.view)
         ):
-            may = [role for role in roles.ROLES if roles.has_right(role, command.tag)]
+            may = [role for role in roles.ROLES if roles.has_right(role, tag)]
             hint = f"ask the {' or '.join(may)}" if may else "it is not done from this page"
-            raise requests.RequestError("role", f"a {person.role} may not do this: {command.tag}", hint)
-        if isinstance(command.call, JudgeRuling | JudgeNewGame):
+            raise requests.RequestError("role", f"a {person.role} may not do this: {tag}", hint)
+        if isinstance(call, JudgeRuling | JudgeNewGame):
             possible = (await self.snapshot()).picture.rulings
-            if isinstance(command.call, JudgeNewGame):
+            if isinstance(call, JudgeNewGame):
                 if not roles.can_begin_game(person.role, possible):
                     raise requests.RequestError(
                         "role", "only the head judge may start another game", "call the head judge"
@@ -187,24 +188,17 @@ class JudgeApi(SignInRoutes):
                 raise requests.RequestError(
                     "role", "at a tournament the committee decides a protest", "call a member of the committee"
                 )
-        if (wait := self.charge_command(session)) > 0:
-            raise requests.RequestError("often", "too many commands at once", f"wait {wait:.1f} s")
-        done = await self.command_queue.submit_call(command.call, person.name, person.role, command.key, command.expect)
-        log.info("%s (%s): %s, record %d", person.name, person.role, command.tag, done.seq)
-        answer: requests.CommandDone = {
-            "ok": True,
-            "seq": done.seq,
-            "repeated": done.repeated,
-            "revision": done.revision,
-        }
-        return requests.json_response(answer)
+        self.charge_command(session)
+        done = await self.command_queue.submit_call(call, person.name, person.role, command.key, command.expect)
+        log.info("%s (%s): %s, record %d", person.name, person.role, tag, done.seq)
+        return requests.json_response({"ok": True, **done._asdict()})
 
     async def hits(self, request: Request) -> Response:
         """Answer with the list of recorded hits."""
         requests.require_same_site(request)
         session = await self.require_session(request)
         view = (await self.snapshot()).picture.view
-        found: requests.KeptHits = {"hits": await asyncio.to_thread(list_hits, self._hits, view, session.person.role)}
+        found: api.KeptHits = {"hits": await asyncio.to_thread(list_hits, self._hits, view, session.person.role)}
         return requests.json_response(found)
 
     async def hit(self, request: Request) -> Response:
@@ -257,15 +251,14 @@ class JudgeApi(SignInRoutes):
 
     def _content(self, snapshot: JudgeSnapshot, session: accounts.Session) -> bytes:
         picture, view, role = snapshot.picture, snapshot.picture.view, session.person.role
-        protest = picture.protest
-        content: requests.StateContent = {
+        content: api.StateContent = {
             "view": view,
-            "board": cast("requests.BoardContent", msgspec.structs.asdict(snapshot.board)),
+            "board": snapshot.board,
             "console": self._console(snapshot, role),
             "me": {"name": session.person.name, "role": role},
             "legal": snapshot.legal,
             "fouls": snapshot.fouls,
-            "protest": {"by": protest.by, "text": protest.text, "play_on": protest.play_on} if protest else None,
+            "protest": picture.protest,
             "rulings": roles.allowed_rulings(role, picture.rulings),
             "sides": sides_in_play(view),
             "log": snapshot.minutes.lines,
@@ -309,18 +302,18 @@ class JudgeApi(SignInRoutes):
             self._streams.release(share)
 
 
-def judge_routes(api: JudgeApi) -> list[Route]:
+def judge_routes(judge: JudgeApi) -> list[Route]:
     """Return the console's routes; a `MatError` becomes a JSON answer with a status."""
     return [
-        requests.json_route("/judge", api.page),
-        requests.json_route("/judge/sign-in", api.sign_in, "GET", "POST"),
-        requests.json_route("/judge/sign-out", api.sign_out, "POST"),
-        requests.json_route("/judge/state.json", api.state),
-        requests.json_route("/judge/events", api.events),
-        requests.json_route("/judge/command", api.command, "POST"),
-        requests.json_route("/judge/hits.json", api.hits),
-        requests.json_route("/judge/hit/{n:int}.svg", api.hit),
-        requests.json_route("/judge/people", api.people, "GET", "POST"),
+        requests.json_route("/judge", judge.page),
+        requests.json_route("/judge/sign-in", judge.sign_in, "GET", "POST"),
+        requests.json_route("/judge/sign-out", judge.sign_out, "POST"),
+        requests.json_route("/judge/state.json", judge.state),
+        requests.json_route("/judge/events", judge.events),
+        requests.json_route("/judge/command", judge.command, "POST"),
+        requests.json_route("/judge/hits.json", judge.hits),
+        requests.json_route("/judge/hit/{n:int}.svg", judge.hit),
+        requests.json_route("/judge/people", judge.people, "GET", "POST"),
     ]
 
 
@@ -356,8 +349,8 @@ def make_judge_console(
     command_queue = TableQueue()
     command_queue.update_picture(table)
     singer = settings.referee.singer == "reminder"
-    api = JudgeApi(command_queue, feed, authenticator, table.journal.path, settings.web.language, singer=singer)
-    return JudgeConsole(command_queue, users, judge_routes(api), authenticator, api)
+    judge = JudgeApi(command_queue, feed, authenticator, table.journal.path, settings.web.language, singer=singer)
+    return JudgeConsole(command_queue, users, judge_routes(judge), authenticator, judge)
 
 
 def new_head(users: accounts.Users, pins: accounts.PinHasher, name: str = roles.HEAD) -> tuple[str, str]:

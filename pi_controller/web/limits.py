@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 import re
-import select
 import socket
 import ssl
-from collections import Counter, OrderedDict, deque
+import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,6 +19,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.utils import get_remote_addr
 from uvicorn.server import ServerState
+
+from pi_controller.web.throttle import TokenBuckets
 
 if TYPE_CHECKING:
     import asyncio
@@ -198,9 +200,8 @@ MAX_KEPT_CONNECTIONS = 32
 """Further connections for signed-in users, which are not closed for others."""
 QUEUE = 256
 """Connections that may wait to be accepted."""
-RECENT, RECENT_EACH = 1024, 128
-"""Of the last `RECENT` connections in an uninterrupted rush, at most `RECENT_EACH` of one client are accepted, so a
-hall that reconnects at once behind one router is spread over some seconds."""
+CONNECTIONS_A_SECOND, CONNECTION_BURST = 64.0, 128.0
+"""New connections of one network; a hall that reconnects at once behind one router is spread over some seconds."""
 TURNED_AWAY = 64
 """After this many dropped connections in a row, existing connections are served."""
 SPARE = 160
@@ -209,16 +210,15 @@ _KEEP = "keep_connection"
 
 
 class LimitedListener(socket.socket):
-    """The listening socket. In a rush it drops excess connections of the same client.
+    """The listening socket. It drops connections of a network that opens too many by `clock`, s.
 
     Dropping costs a tenth of accepting, so others are not delayed.
     """
 
-    def __init__(self, family: int) -> None:
+    def __init__(self, family: int, clock: Callable[[], float] = time.monotonic) -> None:
         # without the protocol asyncio does not recognise TCP and leaves Nagle's delay of 40 ms on
         super().__init__(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        self._last = deque[str]()
-        self._of = Counter[str]()
+        self._buckets, self._clock = TokenBuckets(CONNECTIONS_A_SECOND, CONNECTION_BURST), clock
 
     def listen(self, backlog: int = QUEUE) -> None:
         """Listen. The `backlog` that asyncio passes is its limit of connections accepted in a row."""
@@ -228,25 +228,10 @@ class LimitedListener(socket.socket):
         """Return the next admitted connection and its address."""
         for _ in range(TURNED_AWAY):
             line, address = super().accept()
-            admitted = self._lets_in(client_network(address[0]))
-            # asyncio stops after so many in a row, so it may never ask an empty queue: the rush is over all the same
-            if not select.select([self], [], [], 0)[0]:
-                self._last.clear()
-                self._of.clear()
-            if admitted:
+            if not self._buckets.take(client_network(address[0]), self._clock()):
                 return line, address
             line.close()
         raise BlockingIOError  # let the loop serve existing connections
-
-    def _lets_in(self, place: str) -> bool:
-        self._last.append(place)
-        self._of[place] += 1
-        if len(self._last) > RECENT:
-            gone = self._last.popleft()
-            self._of[gone] -= 1
-            if not self._of[gone]:
-                del self._of[gone]
-        return self._of[place] <= RECENT_EACH
 
 
 class LimitedServerState(ServerState):

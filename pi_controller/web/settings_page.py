@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import Annotated, Any
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -44,6 +45,19 @@ NO_FILE = "This table runs without a settings file. Start it with 'moccasin-mat 
 
 Save = Callable[[Mapping[str, Any], str], str]
 """Save changes made for a version of the file; return the new version."""
+
+
+class SettingsChange(msgspec.Struct, forbid_unknown_fields=True):
+    """New values by key, such as "web.event", for the `version` of the settings file that the page showed."""
+
+    version: Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+    changes: dict[str, Any]
+
+
+class Restart(msgspec.Struct, forbid_unknown_fields=True):
+    """Start the table again; `playing` confirms that a game is in progress."""
+
+    playing: bool = False
 
 
 class SettingsPage:
@@ -95,31 +109,23 @@ class SettingsPage:
         )
 
     async def change(self, request: Request) -> Response:
-        """Save the changes of a POST: `{"version": "...", "changes": {"web.event": "Gathering"}}`."""
+        """Save the changes of a POST."""
         session = await self._require_head(request)
-        body = await requests.read_json_body(request)
-        requests.reject_unknown_keys(body, "version", "changes")
-        version, changes = requests.require_text(body, "version", 64), body.get("changes")
-        if not isinstance(changes, dict) or self._save is None:
-            raise requests.RequestError("invalid", "changes must be an object", NO_FILE if self._save is None else "")
-        chosen = cast("dict[str, Any]", changes)
-        self._limit(session)
-        try:
-            async with self._one:
-                saved = await asyncio.to_thread(self._save, chosen, version)
-        except edit.EditError as error:
-            log.info("%s: settings were refused: %s", session.person.name, ", ".join(error.issues) or error.code)
-            return refuse_changes(error)
-        log.info("%s changed the settings: %s", session.person.name, ", ".join(chosen))
+        sent = await requests.read_request(request, SettingsChange)
+        if self._save is None:
+            raise requests.RequestError("missing", "there is no settings file", NO_FILE)
+        self._signed.charge_command(session)
+        async with self._one:
+            saved = await asyncio.to_thread(self._save, sent.changes, sent.version)
+        log.info("%s changed the settings: %s", session.person.name, ", ".join(sent.changes))
         return requests.json_response({"ok": True, "version": saved, "waits": saved != self._in_force})
 
     async def restart(self, request: Request) -> Response:
-        """Start the table again: `{"playing": true}` confirms that a game is in progress."""
+        """Start the table again."""
         session = await self._require_head(request)
-        body = await requests.read_json_body(request)
-        requests.reject_unknown_keys(body, "playing")
+        sent = await requests.read_request(request, Restart)
         picture = self._command_queue.picture
-        if picture is not None and picture.view.phase not in {"over", "halted"} and body.get("playing") is not True:
+        if picture is not None and picture.view.phase not in {"over", "halted"} and not sent.playing:
             raise requests.RequestError(
                 "playing", "a game is in progress", "it continues after the restart: confirm, or wait for its end"
             )
@@ -132,7 +138,7 @@ class SettingsPage:
         session = await self._require_head(request)
         if self._report is None:
             raise requests.RequestError("missing", "this table makes no report", "run 'moccasin-mat doctor'")
-        self._limit(session)
+        self._signed.charge_command(session)
         picture = self._command_queue.picture
         content = await asyncio.to_thread(self._report, f"{picture.board if picture else 'not ready'}\n")
         return _download(content, "moccasin-mat-report.zip", "application/zip")
@@ -143,7 +149,7 @@ class SettingsPage:
         picture = self._command_queue.picture
         if picture is None or picture.view.phase not in OPEN_PHASES:
             raise requests.RequestError("playing", "a hide is in progress", "take the copy when it is over")
-        self._limit(session)
+        self._signed.charge_command(session)
 
         def make_copy() -> bytes:
             with TemporaryDirectory() as folder:
@@ -152,18 +158,8 @@ class SettingsPage:
         name = f"{self._journal.stem}-{datetime.now():%Y-%m-%d-%H%M}.sqlite"  # noqa: DTZ005 - the hall's time
         return _download(await asyncio.to_thread(make_copy), name, "application/vnd.sqlite3")
 
-    def _limit(self, session: Any) -> None:
-        if (wait := self._signed.charge_command(session)) > 0:
-            raise requests.RequestError("often", "too many requests at once", f"wait {wait:.1f} s")
-
     async def _require_head(self, request: Request) -> Any:
         return await self._signed.require_right(request, "settings", "change the settings")
-
-
-def refuse_changes(error: edit.EditError) -> Response:
-    """Return the answer to refused changes, with the fault of each key."""
-    told = {"code": error.code, "what": error.message, "todo": error.hint, "issues": error.issues}
-    return requests.json_response({"error": told}, 409)
 
 
 def settings_routes(page: SettingsPage) -> list[Route]:
@@ -184,32 +180,13 @@ def _download(content: bytes, name: str, media_type: str) -> Response:
 def _section(section: edit.SectionContent) -> dict[str, Any]:
     fields = [_field(field) for field in section.fields]
     changed = sum(field["value"] != field["default"] for field in fields)
-    return {
-        "key": section.key,
-        "title": TITLES[section.key],
-        "about": section.about,
-        "fields": fields,
-        "changed": changed,
-    }
+    return {"title": TITLES[section.key], **msgspec.structs.asdict(section), "fields": fields, "changed": changed}
 
 
 def _field(field: edit.FieldContent) -> dict[str, Any]:
     name, unit = field.key.rpartition(".")[2], ""
     if field.kind == "number" and (end := name.rpartition("_")[2]) in UNITS:
         name, unit = name.rpartition("_")[0], UNITS[end]
-    return {
-        "key": field.key,
-        "id": "f-" + field.key.replace(".", "-"),
-        "label": key_to_words(name),
-        "unit": unit,
-        "about": field.about[:1].upper() + field.about[1:],
-        "takes": field.takes,
-        "kind": field.kind,
-        "value": field.value,
-        "default": field.default,
-        "choices": field.choices,
-        "least": field.least,
-        "most": field.most,
-        "whole": field.whole,
-        "fixed": field.fixed,
-    }
+    about = field.about[:1].upper() + field.about[1:]
+    more = {"id": "f-" + field.key.replace(".", "-"), "label": key_to_words(name), "unit": unit, "about": about}
+    return msgspec.structs.asdict(field) | more

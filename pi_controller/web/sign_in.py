@@ -5,12 +5,14 @@ Rights come only from the session cookie, never from the client's address.
 
 import asyncio
 import logging
-from collections import OrderedDict
+from collections import Counter
+from typing import Any, cast
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from pi_controller.web import accounts, console_page, limits, requests, roles
+from pi_controller.web import accounts, api, console_page, limits, requests, roles
+from pi_controller.web.throttle import TokenBuckets
 
 log = logging.getLogger(__name__)
 
@@ -18,7 +20,6 @@ SESSION, DEVICE = "mat_session", "mat_device"
 """Names of the cookies."""
 _DEVICE_S = 400 * 86_400
 COMMANDS_A_SECOND, BURST = 10.0, 60.0
-_SESSIONS = 256
 
 
 class SignInRoutes:
@@ -38,7 +39,7 @@ class SignInRoutes:
     ) -> None:
         self.authenticator, self.home, self.language = authenticator, home, language
         self._heading, self._back_s = heading, back_s
-        self._rates: OrderedDict[str, accounts.Rate] = OrderedDict()
+        self._commands = TokenBuckets(COMMANDS_A_SECOND, BURST)
 
     async def _sign_in_page(self, request: Request) -> Response:
         try:
@@ -60,15 +61,12 @@ class SignInRoutes:
         """Sign in with the name and PIN of a POST; answer a GET with the sign-in page."""
         if request.method != "POST":
             return await self._sign_in_page(request)
-        body = await requests.read_json_body(request)
-        requests.reject_unknown_keys(body, "name", "pin")
-        name = requests.require_name(body)
-        pin = requests.require_text(body, "pin", requests.MAX_PIN_CHARS)
+        sent = await requests.read_request(request, api.SignIn)
         device = request.cookies.get(DEVICE)
-        came = await self.authenticator.sign_in(name, pin, requests.client_ip(request), device)
+        came = await self.authenticator.sign_in(sent.name, sent.pin, requests.client_ip(request), device)
         if before := request.cookies.get(SESSION):
             await self.authenticator.end(before)
-        signed_in: requests.SignedIn = {"ok": True, "name": came.person.name, "role": came.person.role}
+        signed_in: api.SignedIn = {"ok": True, "name": came.person.name, "role": came.person.role}
         found = requests.json_response(signed_in)
         self._give(request, found, SESSION, came.session)
         self._give(request, found, DEVICE, came.device, _DEVICE_S)
@@ -76,7 +74,7 @@ class SignInRoutes:
 
     async def sign_out(self, request: Request) -> Response:
         """End the session."""
-        await requests.read_json_body(request)
+        await requests.read_request(request, api.SignOut)
         if token := request.cookies.get(SESSION):
             await self.authenticator.end(token)
         found = requests.json_response({"ok": True})
@@ -87,11 +85,37 @@ class SignInRoutes:
         """Answer with the users, or change them; for the head judge."""
         session = await self.require_right(request, "people", "manage the users")
         if request.method != "POST":
-            return requests.json_response(await requests.list_people(self.authenticator))
-        body = await requests.read_json_body(request)
-        done = await requests.change(self.authenticator, body)
-        log.info("%s changed the users: %s", session.person.name, body["do"])
-        return requests.json_response(done)
+            return requests.json_response(await self._list_people())
+        change: api.PeopleChange = await requests.read_request(request, cast("Any", api.PeopleChange))
+        done = await self._change_people(change)
+        log.info("%s changed the users: %s", session.person.name, change.__struct_config__.tag)
+        return requests.json_response({"ok": True, **done})
+
+    async def _list_people(self) -> api.People:
+        """Return all users with the number of their sessions, and the roles."""
+        users = await asyncio.to_thread(self.authenticator.users.list_users)
+        sessions = await asyncio.to_thread(self.authenticator.sessions.of_all, self.authenticator.clock())
+        number = Counter(one.person.id for one in sessions)
+        people: list[api.Person] = [
+            {"id": one.id, "name": one.name, "role": one.role, "sessions": number[one.id]} for one in users
+        ]
+        return {"roles": roles.ROLES, "people": people}
+
+    async def _change_people(self, change: api.PeopleChange) -> dict[str, Any]:
+        """Execute `change`; return what the answer tells. A new PIN is only there. Raises `UserError`."""
+        users, pin = self.authenticator.users, accounts.new_pin()
+        match change:
+            case api.AddPerson(name=name, role=role):
+                person = await asyncio.to_thread(users.add, name, role, await self.authenticator.hash(pin))
+                return {**person._asdict(), "pin": pin}
+            case api.GivePin(id=person_id):
+                await asyncio.to_thread(users.give_pin, person_id, await self.authenticator.hash(pin))
+                return {"id": person_id, "pin": pin}
+            case api.EndSessions(id=person_id):
+                return {"ended": await asyncio.to_thread(self.authenticator.sessions.revoke, person_id)}
+            case api.RemovePerson(id=person_id):
+                await asyncio.to_thread(users.remove, person_id)
+                return {}
 
     async def require_session(self, request: Request, *, touch: bool = True) -> accounts.Session:
         """Return the session of the request; raises `RequestError`. With `touch` it counts as activity."""
@@ -113,13 +137,10 @@ class SignInRoutes:
             raise requests.RequestError("role", f"only the head judge may {deed}", "ask the head judge")
         return session
 
-    def charge_command(self, session: accounts.Session) -> float:
-        """Count one command of `session`; return how long it must wait first, s, 0 if not at all."""
-        rate = self._rates.setdefault(session.id, accounts.Rate(COMMANDS_A_SECOND, BURST))
-        self._rates.move_to_end(session.id)
-        while len(self._rates) > _SESSIONS:
-            self._rates.popitem(last=False)
-        return rate.take(self.authenticator.clock())
+    def charge_command(self, session: accounts.Session) -> None:
+        """Count one command of `session`. Raises `RequestError` if there were too many at once."""
+        if (wait := self._commands.take(session.id, self.authenticator.clock())) > 0:
+            raise requests.RequestError("often", "too many commands at once", f"wait {wait:.1f} s", wait)
 
     def _give(self, request: Request, found: Response, cookie: str, value: str, max_age: int | None = None) -> None:
         secure = request.url.scheme == "https"

@@ -6,9 +6,10 @@ Bad input is told with what to do, and changes nothing. Otherwise the table or t
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Protocol, get_args
+from typing import Annotated, Any, Literal, Protocol
 
 import msgspec
+from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
@@ -26,22 +27,22 @@ Use = Literal["table", "gathering", "hub", "both"]
 NetworkKind = Literal["own", "join", "cable"]
 NOT_PLAYING = {"toss", "over", "halted"}
 """Phases before, after and between games."""
-MAX_CHARS = {"code": 200, "name": 64, "password": 64, "country": 2}
 
 
-class StartChoice(msgspec.Struct, frozen=True):
+class StartChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What was chosen: the card's use, and its network with the country.
 
     `code` is what the hub's console shows for a table of a gathering; `name` and `password` are those of a Wi-Fi to
-    join.
+    join. `playing` confirms that a game in progress is interrupted.
     """
 
     use: Use
     network: NetworkKind
-    country: str = ""
-    code: str = ""
-    name: str = ""
-    password: str = ""
+    country: Annotated[str, Meta(max_length=2)] = ""
+    code: Annotated[str, Meta(max_length=200)] = ""
+    name: Annotated[str, Meta(max_length=64)] = ""
+    password: Annotated[str, Meta(max_length=64)] = ""
+    playing: bool = False
 
     def __repr__(self) -> str:
         """Return it without code and password, for messages and tracebacks."""
@@ -120,14 +121,13 @@ class StartPage:
         return HTMLResponse(render("start.html", card=card, wifi_code=code, boards=boards, director=director))
 
     async def choose(self, request: Request) -> Response:
-        """Make the card what a POST says: `{"use": "both", "network": "own", "country": "US"}`."""
+        """Make the card what a POST says."""
         session = await self._require_head(request)
-        choice, playing = parse_choice(await requests.read_json_body(request))
+        choice = await requests.read_request(request, StartChoice)
         picture = self._command_queue.picture
-        if picture is not None and picture.view.phase not in NOT_PLAYING and not playing:
+        if picture is not None and picture.view.phase not in NOT_PLAYING and not choice.playing:
             raise requests.RequestError("playing", "a game is in progress", "it continues afterwards: save once more")
-        if (wait := self._signed.charge_command(session)) > 0:
-            raise requests.RequestError("often", "too many requests at once", f"wait {wait:.1f} s")
+        self._signed.charge_command(session)
         async with self._one:
             done = await asyncio.to_thread(self._desk.apply, choice)
         log.info("%s made this card: %s, network: %s", session.person.name, choice.use, choice.network)
@@ -137,25 +137,6 @@ class StartPage:
 
     async def _require_head(self, request: Request) -> Any:
         return await self._signed.require_right(request, "settings", "choose what this card is for")
-
-
-def parse_choice(body: dict[str, Any]) -> tuple[StartChoice, bool]:
-    """Parse the body of a choice; return it, and whether a game in progress may be interrupted.
-
-    Raises `RequestError` if it is malformed.
-    """
-    requests.reject_unknown_keys(body, "use", "network", "playing", *MAX_CHARS)
-    if body.get("use") not in get_args(Use):
-        raise requests.RequestError("invalid", "it is not said what this card is for", "choose one of the four")
-    if body.get("network") not in get_args(NetworkKind):
-        raise requests.RequestError("invalid", "the network is missing", "choose one of the three")
-    texts: dict[str, str] = {}
-    for key, most in MAX_CHARS.items():
-        value = body.get(key, "")
-        if not isinstance(value, str) or len(value) > most:
-            raise requests.RequestError("invalid", f"{key} must be a text of up to {most} letters", "correct it")
-        texts[key] = value if key == "password" else value.strip()
-    return StartChoice(body["use"], body["network"], **texts), body.get("playing") is True
 
 
 def start_routes(page: StartPage) -> list[Route]:

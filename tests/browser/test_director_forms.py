@@ -141,7 +141,7 @@ def hold_back(page):
         if route.request.method == "GET":
             return route.fallback()
         sent.append(route.request)
-        return route.fulfill(status=409, json={"error": {"what": "no", "todo": ""}})
+        return route.fulfill(status=409, json={"error": {"message": "no", "hint": ""}})
 
     page.route(re.compile(r"/director/(command|join|people|teams|undo)$"), refuse)
     return sent

@@ -702,7 +702,8 @@ def test_accepted_command_vibrates_and_refused_does_not(rigs, pages):
     page = pages(rig, before="window.felt = []; navigator.vibrate = ms => felt.push(ms) > 0")
     touch(page, "toss-A")
     assert page.evaluate("felt") == [40]
-    page.route("**/judge/command", lambda route: route.fulfill(status=400, json={"error": {"code": "x", "what": "no"}}))
+    refused = {"error": {"code": "x", "message": "no"}}
+    page.route("**/judge/command", lambda route: route.fulfill(status=400, json=refused))
     page.click("#play [data-id=found]")
     page.wait_for_selector("#toast[data-value=warn]")
     assert page.evaluate("felt") == [40], "what is refused is not"

@@ -82,7 +82,7 @@ def test_form_input_survives_ten_page_updates(tmp_path, chromium):
             "clock": {"do": "clock", "now": "2026-12-24T18:30"},
         }
         sent = []
-        no = {"error": {"what": "no", "todo": ""}}
+        no = {"error": {"message": "no", "hint": ""}}
         tab.route(
             "**/staff/do", lambda route: (sent.append(route.request.post_data_json), route.fulfill(status=409, json=no))
         )

@@ -72,7 +72,7 @@ def test_wrong_value_names_its_field_and_is_refused(tmp_path, key, value):
         error = save(client, **{key: value}).json()["error"]
         assert error["issues"], error
         assert all(key.startswith(("exhibit.", "voice.")) for key in error["issues"])
-        assert error["todo"]
+        assert error["hint"]
         assert (tmp_path / "table.toml").read_bytes() == before
         assert installation.settings is kept
 
@@ -82,7 +82,7 @@ def test_settings_page_refuses_other_keys_and_other_roles(tmp_path):
         head, before = visits.sign_in(), (tmp_path / "table.toml").read_bytes()
         assert save(head, web__port=1).status_code == 400
         assert save(head, exhibit__record=True).status_code == 400
-        assert save(head).status_code == 400
+        assert save(head).status_code == 409
         assert save(head, version="0" * 16, exhibit__dim_page=0.4).status_code == 409
         judge = visits.sign_in("Judge")
         assert save(judge, version_in(head), exhibit__dim_page=0.4).json()["error"]["code"] == "role"
@@ -118,7 +118,7 @@ def test_draft_is_previewed_before_it_is_published(tmp_path):
         assert "Come in" not in visits.get("/").text
         assert not (tmp_path / "exhibit-texts").exists()
         assert client.post(f"{HOME}/do", json={"do": "texts"}).status_code == 200
-        assert "no new texts" in client.post(f"{HOME}/do", json={"do": "texts"}).json()["error"]["what"]
+        assert "no new texts" in client.post(f"{HOME}/do", json={"do": "texts"}).json()["error"]["message"]
         visits.until(lambda: "Come in" in visits.get("/").text)
         assert 'value="Come in"' in client.get(PATH).text
     with installed(tmp_path, people=False) as (installation, visits):
@@ -176,8 +176,8 @@ def test_unwritable_texts_are_reported_and_not_published(tmp_path):
         client = visits.sign_in()
         assert client.post(f"{PATH}/texts", json={"texts": {"title": "New"}}).status_code == 200
         error = client.post(f"{HOME}/do", json={"do": "texts"}).json()["error"]
-        assert "cannot be saved" in error["what"]
-        assert error["todo"]
+        assert "cannot be saved" in error["message"]
+        assert error["hint"]
         assert installation.exhibit.host.texts.title == ""
 
 

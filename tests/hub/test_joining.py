@@ -207,7 +207,7 @@ def test_code_is_valid_once_and_for_one_table(house, settings, tmp_path):
     assert nothing_written(second)
     refused = house.ask("t09")
     assert refused.status_code == 409
-    assert "there is a table t09 already" in refused.json()["error"]["what"]
+    assert "there is a table t09 already" in refused.json()["error"]["message"]
     before = (settings.parent / "hub.password").read_text()
     assert house.ask("t10", do="shut").status_code == 200
     with pytest.raises(JoinError, match="revoked"):

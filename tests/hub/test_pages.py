@@ -21,7 +21,7 @@ from pi_controller.hub.decision_log import LATER_MATCH_CHOICES
 from pi_controller.hub.director import Director, GameAtTable
 from pi_controller.hub.hub import TableStatus
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.pages import RIGHTS, break_times
+from pi_controller.hub.pages import RIGHTS, BreakSent, break_times
 from pi_controller.hub.store import StoreError, TournamentLog
 from pi_controller.rules.base import InvalidActionError
 from pi_controller.table.view import QuestionView
@@ -104,7 +104,7 @@ def test_assign_to_busy_or_lost_table_is_refused(site, tables, view):
     reasons = ("t04", "Table 4 is not connected"), ("t03", "in progress at Table 3"), ("t05", "not connected")
     for table, why in reasons:
         refused = site.decide(do="assign", match="W1-1", table=table)
-        assert (refused.status_code, why in refused.json()["error"]["what"]) == (409, True), refused.text
+        assert (refused.status_code, why in refused.json()["error"]["message"]) == (409, True), refused.text
     assert not site.director.now.calls
 
 
@@ -117,7 +117,7 @@ def test_void_game_alert_names_table_and_remedy(site, tables, monkeypatch):
     assert "Table 2 is still playing match W2-1" in told
     assert "Close game, take next match" in told
     refused = site.decide(do="assign", match=site.director.now.ready[0].id, table="t01").json()["error"]
-    assert (TEAMS[0] in refused["what"], "Table 2" in refused["what"]) == (True, True)
+    assert (TEAMS[0] in refused["message"], "Table 2" in refused["message"]) == (True, True)
     site.pages.publish((tables[0], msgspec.structs.replace(tables[1], state="lost")))
     assert "No matches here" in html.unescape(site.web.get("/director").text).split("is still playing")[1][:300]
     site.decide(do="table", table="t02", on=False)
@@ -154,11 +154,11 @@ def test_refused_correction_names_choices_by_page_labels(site):
     for match, winner in (("W1-1", TEAMS[0]), ("W1-2", TEAMS[1]), ("W2-1", TEAMS[0])):
         assert site.decide(do="result", match=match, winner=winner).status_code == 200
     refused = site.decide(do="correct", match="W1-1", winner=TEAMS[3]).json()["error"]
-    assert "W2-1" in refused["what"]
+    assert "W2-1" in refused["message"]
     for value, label in LATER_MATCH_CHOICES:
-        assert label in refused["todo"]
-        assert f'"{value}"' not in refused["todo"]
-    assert "If later matches have begun" in refused["todo"]
+        assert label in refused["hint"]
+        assert f'"{value}"' not in refused["hint"]
+    assert "If later matches have begun" in refused["hint"]
 
 
 def test_log_names_teams_and_tables(site, tables):
@@ -329,7 +329,7 @@ def test_name_with_invisible_characters_is_refused_everywhere(site, name):
         ]
     for answered in answers:
         assert answered.status_code in (400, 409), answered.text
-        assert "\x1b" not in answered.json()["error"]["what"]
+        assert "\x1b" not in answered.json()["error"]["message"]
     assert (site.director.now.entered, site.director.now.registration.judges) == ((), ())
 
 
@@ -340,7 +340,7 @@ def test_lookalike_team_names_entered_singly_are_refused(site):
     for name in ("BIG COULEE", "Big  Coulee", "Big\u00a0Coulee", "Big\u200d Coulee", "Ｂig Coulee", "Big Coulee\ufe0f"):
         answered = site.decide(do="enter", teams=[{"name": name}])
         assert answered.status_code in (400, 409), name
-        assert "two teams" in answered.json()["error"]["what"]
+        assert "two teams" in answered.json()["error"]["message"]
     assert site.decide(do="enter", teams=[{"name": "Big Coulee", "players": ["Ann"]}]).status_code == 200
     assert site.director.now.entered == ("Big Coulee",)
 
@@ -350,10 +350,10 @@ def test_team_list_with_bad_line_enters_no_team(site):
     site.decide(do="plan", title="Wacipi")
     bad = site.web.post("/director/teams", content=b"Big Coulee,Ann\nLong Hollow,Ann\n")
     assert bad.status_code == 409
-    assert "plays for" in bad.json()["error"]["what"]
+    assert "plays for" in bad.json()["error"]["message"]
     assert site.director.now.entered == ()
     latin = site.web.post("/director/teams", content="Rivière\n".encode("latin-1"))
-    assert (latin.status_code, "CSV UTF-8" in latin.json()["error"]["todo"]) == (400, True)
+    assert (latin.status_code, "CSV UTF-8" in latin.json()["error"]["hint"]) == (400, True)
     assert site.web.post("/director/teams", content="\ufeffBig Coulee,Ann\n".encode()).json()["teams"] == 1
 
 
@@ -368,7 +368,7 @@ def test_name_of_10_kb_is_refused_everywhere(site):
         site.web.post("/director/teams", content=f"Big Coulee,Ann\n{name},Bea\n".encode()),
     ):
         assert answered.status_code in (400, 409)
-        assert "1 to 60 characters" in answered.json()["error"]["what"]
+        assert "1 to 60 characters" in answered.json()["error"]["message"]
     assert (site.director.now.entered, site.director.now.registration.judges) == ((), ())
 
 
@@ -549,16 +549,16 @@ def test_break_is_announced_and_can_be_cancelled(site, tables):
 @pytest.mark.parametrize(
     ("now", "given", "hours"),
     [
-        ("09:00", {"from": "12:00", "until": "13:00"}, (3, 4)),
-        ("12:30", {"from": "12:00", "until": "13:00"}, (-0.5, 0.5)),
-        ("20:00", {"from": "22:00", "until": "09:00"}, (2, 13)),
-        ("09:00", {"until": "14:00"}, (0, 5)),
+        ("09:00", BreakSent(begins="12:00", until="13:00"), (3, 4)),
+        ("12:30", BreakSent(begins="12:00", until="13:00"), (-0.5, 0.5)),
+        ("20:00", BreakSent(begins="22:00", until="09:00"), (2, 13)),
+        ("09:00", BreakSent(until="14:00"), (0, 5)),
     ],
 )
 def test_break_times_are_the_next_such_times(now, given, hours):
     t = datetime.fromisoformat(f"2026-07-01T{now}").astimezone().timestamp()
-    found = break_times(given, t)
-    assert (found["begins"] - t, found["ends"] - t) == tuple(3_600 * one for one in hours)
+    begins, ends = break_times(given, t)
+    assert (begins - t, ends - t) == tuple(3_600 * one for one in hours)
 
 
 def test_every_page_handles_match_without_winner(site, tables):
@@ -589,4 +589,4 @@ def test_protest_about_a_counted_result_is_offered(site, tables):
     assert site.decide(do="protest", match="W1-1", team=TEAMS[3], text="the sleeve").status_code == 200
     assert "a protest is not decided" in site.web.get("/").text
     refused = site.decide(do="assign", match="W2-1", table="t01")
-    assert (refused.status_code, "not decided" in refused.json()["error"]["what"]) == (409, True)
+    assert (refused.status_code, "not decided" in refused.json()["error"]["message"]) == (409, True)

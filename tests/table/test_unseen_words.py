@@ -17,7 +17,7 @@ from pi_controller.rules import registry
 from pi_controller.runtime.console import parse_line
 from pi_controller.table.table import Command, Table
 from pi_controller.text import strip_controls
-from pi_controller.web.requests import parse_command
+from pi_controller.web import api, requests
 
 HOSTILE = (
     "the\x1b[2J\x1b]0;owned\x07 bead\x9b31m lay\x08\x08\x7f\u202eereht\u202c \u2066x\u2069\u200f\u00ad\ufeff\u200b"
@@ -124,11 +124,17 @@ def test_table_terminal_prints_hostile_text_clean(tmp_path):
     assert bad(render_text(play(tmp_path / "j.sqlite", HOSTILE))) == set()
 
 
+def decode_call(call):
+    """Return the judge's call that a console sends."""
+    body = json.dumps({"key": "key-00001", "call": call}).encode()
+    return api.to_judge_command(requests.decode(body, api.CommandSent))
+
+
 def test_judge_command_text_is_cleaned_on_input():
     call = {"judge": "ruling", "ruling": "denied", "reason": HOSTILE}
-    assert parse_command({"key": "key-00001", "expect": None, "call": call}).call.reason == PLAIN
+    assert decode_call(call).reason == PLAIN
     call = {"judge": "action", "action": {"do": "start", "player": f"An\u202en {JOINED}"}}
-    assert parse_command({"key": "key-00001", "expect": None, "call": call}).call.action["player"] == f"Ann {JOINED}"
+    assert decode_call(call).action["player"] == f"Ann {JOINED}"
 
 
 def test_typed_line_is_cleaned_on_input():

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from judge_house import PIN, ROLES, House, say, sign_in
 from visit import together
 
-from pi_controller.web.accounts import KEPT
+from pi_controller.web.throttle import MAX_BUCKETS
 
 NAMES = (*ROLES, "Nobody", "Somebody")
 PINS = 10**6
@@ -83,7 +83,7 @@ def rush(house: House, pins: int, addresses: int) -> Rush:
                     again = house.clock() + answer.json()["error"]["wait_s"]
         looked_at = house.pins.hashed - before - known - len(new)
     new += [tries] * bool(tries)
-    return Rush(answers, looked_at, known, new, len(house.judges.authenticator.throttle.counts))
+    return Rush(answers, looked_at, known, new, len(house.judges.authenticator.throttle))
 
 
 class Patience(NamedTuple):
@@ -120,7 +120,7 @@ def main() -> int:
         found = rush(house, args.pins, args.addresses)
     answers = ", ".join(f"{count} times {status}" for status, count in sorted(found.answers.items()))
     print(f"in a rush: {found.answers.total()} wrong PINs from {args.addresses} addresses: {answers}")
-    print(f"  looked at: {found.looked_at}; counts kept: {found.counts} of at most {KEPT}")
+    print(f"  looked at: {found.looked_at}; counts kept: {found.counts} of at most {MAX_BUCKETS}")
     print(
         f"  {found.known} sign-ins from a known device, {len(found.new)} from new ones: {max(found.new)} tries at most"
     )

@@ -16,10 +16,10 @@ from pi_controller.referee.facts import ActionPlayed, BeadShown
 from pi_controller.referee.reducer import apply, blank
 from pi_controller.rules import registry
 from pi_controller.table.view import view_of
+from pi_controller.web import api, requests
 from pi_controller.web.console_page import Console, console, page, sheet_fields, sign_in
 from pi_controller.web.game_page import page_of
 from pi_controller.web.limits import CSP
-from pi_controller.web.requests import parse_command
 from pi_controller.web.templates import environment
 
 STATIC = Path(pi_controller.web.__file__).parent / "static"
@@ -68,8 +68,8 @@ def buttons(content):
 def test_every_button_is_a_command_with_unique_id(name):
     content = told(PHASES[name], sets=True)
     for one in buttons(content):
-        sent = parse_command({"key": "key-12345", "expect": None, "call": one.say})
-        assert sent.tag == one.say["judge"]
+        body = msgspec.json.encode({"key": "key-12345", "expect": None, "call": one.say})
+        assert requests.decode(body, api.CommandSent).call.__struct_config__.tag == one.say["judge"]
         assert one.label
         assert one.label[0] == one.label[0].upper()
     ids = [one.id for one in buttons(content)]

@@ -5,7 +5,7 @@ from back_pages import CHOOSE, FIRST_START, HouseWithCard
 from judge_house import say
 
 from pi_controller.errors import UsageError
-from pi_controller.web.start_page import StartChoice, StartResult, parse_choice
+from pi_controller.web.start_page import StartChoice, StartResult
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_refused_choice_returns_a_hint(house):
     with house.signed_in() as web:
         refused = web.post(CHOOSE, json={"use": "table", "network": "own", "country": "US"})
     assert refused.status_code == 400
-    assert refused.json()["error"]["todo"] == "plug in a cable"
+    assert refused.json()["error"]["hint"] == "plug in a cable"
     assert house.restarts == 0
 
 
@@ -94,9 +94,6 @@ def test_choice_during_a_game_needs_confirmation(house):
 
 
 def test_code_and_password_are_in_no_message():
-    choice, _ = parse_choice(
-        {"use": "gathering", "network": "join", "password": " my secret ", "code": "10.42.0.1 CODE", "name": "Hall "}
-    )
-    assert (choice.password, choice.name) == (" my secret ", "Hall")
+    choice = StartChoice("gathering", "join", code="10.42.0.1 CODE", name="Hall", password=" my secret ")
     assert "secret" not in repr(choice)
     assert "CODE" not in repr(choice)

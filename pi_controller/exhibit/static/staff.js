@@ -15,7 +15,7 @@ async function send(/** @type {string} */ path, /** @type {object} */ content, h
     body: JSON.stringify(content),
   });
   if (answer.ok) return true;
-  const { code, what, todo, issues = {} } = (await answer.json()).error;
+  const { code, message, hint, issues = {} } = (await answer.json()).error;
   for (const field of document.querySelectorAll(".field")) {
     const issue = issues[field.getAttribute("data-key") ?? ""] ?? "";
     /** @type {HTMLElement} */ (field.querySelector(".issue")).textContent = issue;
@@ -24,7 +24,7 @@ async function send(/** @type {string} */ path, /** @type {object} */ content, h
   }
   /** @type {HTMLElement | null} */ (document.querySelector("[aria-invalid]"))?.focus();
   if (code === "signed_out") location.replace(home);
-  else problem.textContent = [what, todo].filter(Boolean).join("; ");
+  else problem.textContent = [message, hint].filter(Boolean).join("; ");
   return false;
 }
 

@@ -23,7 +23,7 @@ export async function post(/** @type {string} */ path, /** @type {BodyInit} */ b
     const answer = await response.json();
     if (response.status === 401) location.reload();
     if (response.ok) return { answer, message: words.done ?? "" };
-    return { answer: null, message: [answer.error.what, answer.error.todo].filter(Boolean).join(": ") };
+    return { answer: null, message: [answer.error.message, answer.error.hint].filter(Boolean).join(": ") };
   } catch {
     return { answer: null, message: words.failed ?? "" };
   }

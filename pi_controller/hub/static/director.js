@@ -252,7 +252,7 @@ async function people(/** @type {Record<string, any> | null} */ change) {
     const done = change ? await ask({ method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(change) }) : {};
     const all = await ask({});
     const error = done.error ?? all.error;
-    outcome.textContent = error ? [error.what, error.todo].filter(Boolean).join(": ") : "";
+    outcome.textContent = error ? [error.message, error.hint].filter(Boolean).join(": ") : "";
     const name = change?.name ?? all.people?.find((/** @type {any} */ one) => one.id === change?.id)?.name ?? "";
     if (done.pin && !error) outcome.textContent = `${(words.pin ?? "").replace("{name}", name)} ${done.pin}`;
     list.replaceChildren(

@@ -103,8 +103,8 @@ function console_() {
       const lines = since.length ? since.map((/** @type {any} */ line) => make("li", {}, line.text, " – ", make("bdi", {}, line.who))) : [make("li", {}, words.moved_nothing)];
       toast([make("p", {}, make("strong", {}, words.moved_on)), make("ul", {}, ...lines), make("p", {}, fill(words.now, { said: sentence }))], "warn");
     } else {
-      const { what = words.failed, todo = "" } = outcome.error ?? {};
-      toast([make("strong", {}, `${what.charAt(0).toUpperCase()}${what.slice(1)}.`), todo ? ` ${todo.charAt(0).toUpperCase()}${todo.slice(1)}.` : ""], "warn");
+      const { message = words.failed, hint = "" } = outcome.error ?? {};
+      toast([make("strong", {}, `${message.charAt(0).toUpperCase()}${message.slice(1)}.`), hint ? ` ${hint.charAt(0).toUpperCase()}${hint.slice(1)}.` : ""], "warn");
     }
   }
 

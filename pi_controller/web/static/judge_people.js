@@ -18,7 +18,7 @@ export function people() {
       const how = told ? { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(told) } : {};
       const answer = await fetch("/judge/people", how);
       const said = await answer.json();
-      return answer.ok ? said : { problem: [said.error.what, said.error.todo].filter(Boolean).join(": ") };
+      return answer.ok ? said : { problem: [said.error.message, said.error.hint].filter(Boolean).join(": ") };
     } catch {
       return { problem: words.failed };
     }
@@ -49,7 +49,7 @@ export function people() {
     if (all.problem) return place.replaceChildren(problem);
     const rows = all.people.map((/** @type {any} */ one) =>
       make("li", { class: "person" },
-        make("p", {}, make("bdi", {}, one.name), ` – ${words[`role_${one.role}`] ?? one.role}, ${devices(one.sessions.length)}`),
+        make("p", {}, make("bdi", {}, one.name), ` – ${words[`role_${one.role}`] ?? one.role}, ${devices(one.sessions)}`),
         make("div", { class: "row" },
           button(words.people_new_pin, () => change({ do: "new_pin", id: one.id }, one.name)),
           button(words.people_revoke, () => change({ do: "revoke", id: one.id }, one.name)),

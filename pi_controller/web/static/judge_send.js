@@ -12,7 +12,7 @@ function fresh() {
 }
 
 /**
- * @typedef {{ code: string, what: string, todo: string, wait_s?: number }} Refusal
+ * @typedef {{ code: string, message: string, hint: string, wait_s?: number }} Refusal
  * @typedef {{ ok: boolean, status: number, revision?: number, error?: Refusal, gone?: boolean }} Outcome
  */
 

@@ -74,9 +74,9 @@ function signIn() {
       say(send, words.send);
       pin.value = "";
       if (keyboard) pin.focus();
-      const what = `${content.error.what.charAt(0).toUpperCase()}${content.error.what.slice(1)}.`;
+      const what = `${content.error.message.charAt(0).toUpperCase()}${content.error.message.slice(1)}.`;
       if (content.error.wait_s) wait(what, content.error.wait_s);
-      else say(problem, [what, content.error.todo].filter(Boolean).join(" "));
+      else say(problem, [what, content.error.hint].filter(Boolean).join(" "));
     } catch {
       say(send, words.send);
       say(problem, words.no_answer);

@@ -71,12 +71,12 @@ async function send(/** @type {string} */ path, /** @type {object} */ body) {
     const answer = await fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
     return await answer.json();
   } catch {
-    return { error: { code: "away", what: "the table does not answer", todo: "try again" } };
+    return { error: { code: "away", message: "the table does not answer", hint: "try again" } };
   }
 }
 
-const sentence = (/** @type {{ what: string, todo: string }} */ error) => {
-  const text = [error.what, error.todo].filter(Boolean).join(": ");
+const sentence = (/** @type {{ message: string, hint: string }} */ error) => {
+  const text = [error.message, error.hint].filter(Boolean).join(": ");
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 };
 

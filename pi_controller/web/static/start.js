@@ -51,8 +51,8 @@ async function send() {
   const [use, kind] = [chosen("use"), chosen("network")];
   /** @type {Record<string, unknown>} */
   const body = { use, network: kind, country: kind === "cable" ? "" : text("country").value };
-  if (kind === "join") Object.assign(body, { name: text("name").value, password: text("password").value });
-  if (use === "gathering" && !moves()) body.code = text("code").value;
+  if (kind === "join") Object.assign(body, { name: text("name").value.trim(), password: text("password").value });
+  if (use === "gathering" && !moves()) body.code = text("code").value.trim();
   if (playing) body.playing = true;
   by("save").setAttribute("aria-disabled", "true");
   by("trouble").textContent = "";
@@ -61,7 +61,7 @@ async function send() {
     const said = await answer.json();
     if (said.ok) return finish(said);
     playing = said.error.code === "playing"; // the next touch confirms it
-    const problem = [said.error.what, said.error.todo].filter(Boolean).join(": ");
+    const problem = [said.error.message, said.error.hint].filter(Boolean).join(": ");
     by("trouble").textContent = `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
   } catch {
     by("trouble").textContent = "The card does not answer: try again.";
