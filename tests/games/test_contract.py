@@ -19,8 +19,11 @@ from hypothesis import strategies as st
 from random_play import state_after
 
 from pi_controller.errors import UsageError
+from pi_controller.record.notation import format_action, parse_action, scan
+from pi_controller.referee.judge import JudgeAction
 from pi_controller.rules import registry, sheet
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.runtime.console import parse_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -202,6 +205,19 @@ def test_any_json_is_played_or_refused(name: str, data: st.DataObject):
         with suppress(InvalidActionError, IllegalActionError):
             game.play(state, action)
         assert (game.sheet(state), repr(action)) == (before, said)
+
+
+@each_game
+def test_every_action_is_read_as_written(name: str):
+    game = registry.game(name)
+    for action in every(MODELS[name]()):
+        line = format_action(name, action)
+        for written in (line, format_action("", action)):  # and the form that any game takes
+            assert parse_action(name, scan(written)[0]) == action
+        with suppress(InvalidActionError):  # some of the model's shots
+            with suppress(IllegalActionError):
+                game.play(game.opening(), action)
+            assert parse_line(line, 1.0, game) == JudgeAction(1.0, action)
 
 
 @each_game
