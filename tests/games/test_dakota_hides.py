@@ -8,8 +8,6 @@ from pi_controller.rules.base import IllegalActionError
 TOSS_A = {"do": "toss", "winner": "A"}
 
 
-# ---- ordinary hides, first hit finds
-
 FOUND = [
     # h, t, m before; the new hider's, the new hitter's, the middle after; calls
     ((4, 0, 16), (4, 4, 12), []),  # middle first
@@ -34,30 +32,11 @@ def test_find_gives_hitter_four_and_the_turn(at, play, seen, *, before, after, w
     assert state.short == (0, 0)
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "words"),
-    [
-        ((6, 14, 0), (18, 2, 0), []),
-        ((4, 14, 2), (18, 2, 0), []),
-        ((8, 12, 0), (16, 4, 0), ["wheya"]),
-        ((4, 16, 0), (20, 0, 0), []),
-        ((18, 2, 0), (6, 14, 0), []),
-        ((18, 0, 2), (4, 16, 0), []),
-    ],
-)
-def test_the_literal_option_gives_the_full_four(at, play, seen, *, before, after, words):
-    state, calls = play(at(*before), "find", low_hider="literal")
-    assert seen(state) == ("B", *after, "ordinary", "first")
-    assert calls == words
-
-
 def test_find_of_last_four_in_middle_begins_eyeya(at, play, seen):
     state, calls = play(at(16, 0, 4), "find")
     assert seen(state) == ("B", 4, 16, 0, "eyeya", "first")
     assert (state.situation, calls) == ("eyeya", ["eyeya"])
 
-
-# ---- ordinary hides, first hit misses
 
 AWARDED = [
     ((4, 0, 16), "miss", (6, 0, 14), []),
@@ -112,36 +91,6 @@ def test_pool_unable_to_pay_begins_decision_hide(at, play, seen, *, before, seco
     assert state.short == (0, 0)
 
 
-def test_wheya_16_4_chooses_between_the_chapters(at, play, seen):
-    for value, counts in (("yawapi", (6, 14, 0)), ("sahdogan", (12, 8, 0))):
-        state, calls = play(at(16, 4, 0), "miss", "miss", wheya_16_4=value)
-        assert seen(state) == ("A", *counts, value, "first")
-        assert calls == [value]
-    # nothing else is meant by it
-    for before, second in (((16, 2, 2), "miss"), ((14, 6, 0), "find")):
-        assert play(at(*before), "miss", second, wheya_16_4="sahdogan")[0].mode == "yawapi"
-    assert play(at(16, 4, 0), "miss", "find", wheya_16_4="sahdogan")[1] == ["paguga", "obojun"]
-
-
-@pytest.mark.parametrize(
-    ("before", "second", "words"),
-    [
-        ((18, 2, 0), "miss", ["yawapi"]),
-        ((18, 0, 2), "miss", ["sahdogan"]),
-        ((20, 0, 0), "miss", ["sahdogan"]),
-        ((18, 2, 0), "find", ["paguga", "obojun"]),
-        ((18, 0, 2), "find", ["paguga", "obojun"]),
-        ((20, 0, 0), "find", ["paguga", "obojun"]),
-    ],
-)
-def test_pools_below_the_floor_are_decided_too(at, play, before, second, words):
-    state, calls = play(at(*before), "miss", second, low_hider="literal")
-    assert calls == words
-    assert state.sticks.total == 20
-
-
-# ---- decision hides
-
 DECISIONS = [("sahdogan", (12, 8, 0), 4), ("yawapi", (6, 14, 0), 6)]
 
 
@@ -168,9 +117,6 @@ def test_missed_decision_scores_with_second_hit_owed(at, play, seen, *, mode, co
     assert (calls, found.short) == (["paguga"], (1, 0))
 
 
-# ---- eyeya hides
-
-
 def test_eyeya_found_first_scores_for_the_hitter(at, play, seen):
     state, calls = play(at(4, 16, 0, "eyeya"), "find")
     assert seen(state) == ("B", 0, 0, 20, "ordinary", "first")
@@ -187,9 +133,6 @@ def test_missed_eyeya_ends_and_second_hit_pays_normally(at, play, seen):
     state, calls = play(owed, "find")
     assert seen(state) == ("A", 8, 12, 0, "ordinary", "first")
     assert calls == ["paguga"]
-
-
-# ---- the end
 
 
 @pytest.mark.parametrize(
@@ -216,9 +159,6 @@ def test_the_fifth_point_ends_the_game_at_once(at, play, *, moment, hits, words,
     ):
         with pytest.raises(IllegalActionError):
             Dakota().play(state, late)
-
-
-# ---- pads, and what is no action
 
 
 def hit(**more: object) -> dict[str, object]:

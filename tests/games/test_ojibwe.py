@@ -1,4 +1,4 @@
-"""The Mille Lacs Moccasin game, sentence by sentence."""
+"""The Mille Lacs Moccasin game: the cases that the page explains."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from pi_controller.games.ojibwe.rules import Ojibwe, State, miss_value
-from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.rules.base import InvalidActionError
 from pi_controller.rules.sticks import Sticks
 
 PADS = (1, 2, 3, 4)
-TOSS_A = {"do": "toss", "winner": "A"}
 
 
 def at(a: int, b: int, **more: Any) -> State:
@@ -43,9 +42,6 @@ def play(state: State, *steps: dict[str, Any], **chosen: object) -> tuple[State,
 def seen(state: State) -> tuple[Any, ...]:
     """The hider, A's and B's counters, the pool, the high pad and how often A may be found."""
     return (state.hider, state.counters["A"], state.counters["B"], state.counters["pool"], state.high, state.hides_left)
-
-
-# ---- what a pad is worth
 
 
 @pytest.mark.parametrize(("high", "values"), [(None, "4444"), (1, "8446"), (2, "4864"), (3, "4684"), (4, "6448")])
@@ -83,18 +79,6 @@ def test_opening_onto_ball_pays_pad_and_keeps_hider(before: tuple[int, ...]):
         assert called == ["missed"]
 
 
-# ---- payment
-
-
-def test_payment_takes_pool_before_hitters_counters():
-    assert seen(play(at(6, 11), miss(1))[0]) == ("A", 10, 10, 0, None, 1)
-    assert seen(play(at(6, 14), miss(1))[0]) == ("A", 10, 10, 0, None, 1)
-    assert seen(play(at(6, 13), find(1))[0]) == ("B", 9, 11, 0, None, 1)
-
-
-# ---- the double
-
-
 @pytest.mark.parametrize("a", [17, 18, 19])
 @pytest.mark.parametrize("opened", [(), (3,)])
 def test_found_double_pays_zero_and_gives_two_hides(a: int, opened: tuple[int, ...]):
@@ -115,19 +99,6 @@ def test_a_double_missed_pays_everything_left(a: int):
         assert after.short == (1, 0)
 
 
-def test_found_double_uses_up_one_of_two_hides():
-    state, called = play(at(18, 0, hides_left=2), find(1, 2))
-    assert seen(state) == ("A", 18, 0, 2, 1, 1)
-    assert called == ["double", "found", "high_ball"]
-    # found again, the hide passes, and now the finders are to be found twice
-    state, called = play(state, find(3))
-    assert seen(state) == ("B", 18, 0, 2, 1, 2)
-    assert called == ["double", "found"]
-
-
-# ---- short sticks and games
-
-
 def test_find_paying_last_four_still_passes_hide():
     after, called = play(at(16, 1, high=2), find(2))
     assert seen(after) == ("B", 0, 0, 20, None, 1)
@@ -135,42 +106,7 @@ def test_find_paying_last_four_still_passes_hide():
     assert after.short == (1, 0)
 
 
-# ---- options
-
-
-def test_three_opened_pads_require_max_open_three():
-    for action in (find(4, 1, 2, 3), shoot(1, 2, 3, hit=None, ball=3)):
-        with pytest.raises(IllegalActionError, match="3 pads were opened"):
-            play(at(0, 0), action)
-    assert seen(play(at(0, 0), find(4, 1, 2, 3), max_open=3)[0]) == ("B", 3, 0, 17, 4, 1)
-    assert seen(play(at(0, 0), shoot(1, 2, 3, hit=None, ball=3), max_open=3)[0]) == ("A", 4, 0, 16, None, 1)
-
-
-def test_shared_high_pad_lasts_across_hides():
-    state, _ = play(at(0, 0), find(1, 2), find(4), find(4), miss(1))
-    assert seen(state) == ("B", 6, 11, 3, 1, 1)
-
-
-def test_next_hide_high_pad_expires_after_one_hide():
-    chosen = {"high_ball_scope": "next_hide_only"}
-    state, _ = play(at(0, 0), find(1, 2), **chosen)
-    assert (state.hider, state.high) == ("B", 1)
-    for action, paid in ((miss(1), 8), (miss(4), 6), (find(1), 4), (find(4), 3)):
-        after, _ = play(state, action, **chosen)
-        assert (after.counters["B"], after.high) == (paid, None)
-    assert play(state, find(3, 2), **chosen)[0].high == 3
-
-
-# ---- rule 22, read the other way: one shooting stick keeps the team shooting
-
 BANKS = {"one_stick": "keeps_shooting"}
-
-
-def test_find_with_one_shooting_stick_is_banked():
-    state, called = play(at(19, 1, hides_left=2, high=3), find(2), **BANKS)
-    assert called == ["double", "found"]
-    assert state == at(19, 1, hides_left=2, high=3, banked=1)
-    assert play(state, find(3), **BANKS)[0] == at(19, 1, hides_left=2, high=3, banked=2)
 
 
 def test_miss_gives_finders_one_hide_per_banked_find():

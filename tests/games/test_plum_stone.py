@@ -1,4 +1,4 @@
-"""The plum stone game, sentence by sentence, and what holds in every game of it."""
+"""The plum stone game: the cases that the page explains."""
 
 from __future__ import annotations
 

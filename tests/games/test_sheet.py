@@ -145,9 +145,6 @@ def test_every_answer_is_flushed():
     assert [text.count("\n") for text in flushed] == [1, 2, 3]
 
 
-# ---- the command
-
-
 def test_actions_are_read_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path = tmp_path / "game.jsonl"
     path.write_bytes(TOSS + MISS + MISS)

@@ -1,4 +1,4 @@
-"""Slahal, sentence by sentence."""
+"""Slahal: the cases that the page explains."""
 
 from __future__ import annotations
 
@@ -49,8 +49,6 @@ def counts(state: State) -> tuple[Any, ...]:
     return *((sheet["live"][team], sheet["dead"][team]) for team in "AB"), sheet["king"]
 
 
-# ---- payment: H's live and dead before, G's, the king; what follows, and whether the game is swept
-
 PAID = [
     # guessers' live first
     ((5, 0), (5, 0), "A", MISS, ((5, 2), (3, 0), "A"), False),
@@ -90,37 +88,6 @@ def test_payment_order_to_the_hiding_team(own, others, king, action, *, after, s
         assert sheet["sticks"] == {"A": 11, "B": 0}
     else:
         assert (sheet["phase"], sheet["winner"], sheet["finish"]) == ("play", None, None)
-
-
-def test_live_dead_own_payment_takes_guessers_dead_first():
-    chosen = {"payment": "live_dead_own"}
-    assert counts(play(at((5, 4), (1, 0)), MISS, **chosen)[0]) == ((4, 6), (0, 0), "A")
-    assert counts(play(at((5, 3), (1, 1)), MISS, **chosen)[0]) == ((5, 5), (0, 0), "A")
-    assert counts(play(at((5, 3), (0, 2)), MISS, **chosen)[0]) == ((5, 5), (0, 0), "A")
-    assert counts(play(at((5, 4), (0, 1)), MISS, **chosen)[0]) == ((4, 6), (0, 0), "A")
-    assert play(at((1, 9), (0, 0)), SPLIT, **chosen)[1] == ["split", "sweep"]
-
-
-def test_king_last_requires_eleventh_point_of_king_holder():
-    chosen = {"king_last": True}
-    # ten dead and the king in hand, but not the point
-    state, called = play(at((0, 8), (0, 2)), MISS, **chosen)
-    assert (called, state.winner, counts(state)) == (["miss"], None, ((0, 10), (0, 0), "A"))
-    for last in (MISS, SPLIT):
-        after, called = play(state, last, **chosen)
-        assert (called[-1], after.winner, after.finish) == ("sweep", "A", "sweep")
-    # the second stick of a miss is that point
-    assert play(at((0, 9), (0, 1)), MISS, **chosen)[1] == ["miss", "sweep"]
-    assert play(at((0, 9), (0, 1)), SPLIT, **chosen)[1] == ["split"]
-    # whoever has not the king wins by its move, as without the option
-    assert play(at((0, 9), (0, 1), "B"), MISS, **chosen)[1] == ["miss", "sweep"]
-    assert play(at((0, 10), (0, 0), "B"), SPLIT, **chosen)[1] == ["split", "sweep"]
-    # caught in between, the others take the dead sticks back
-    state, _ = play(state, CATCH, MISS, **chosen)
-    assert counts(state) == ((0, 8), (0, 2), "A")
-
-
-# ---- the other ways to end
 
 
 @pytest.mark.parametrize(
