@@ -1,7 +1,7 @@
 """A table applies each fact to its story once."""
 
 from pi_controller.games.dakota.referee import DakotaReferee
-from pi_controller.referee import story as story_module
+from pi_controller.referee import reducer
 from pi_controller.referee.facts import ActionPlayed
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer
@@ -20,8 +20,8 @@ def a_hide(pad):
 
 
 def test_each_fact_is_applied_once(memory_journal, monkeypatch):
-    applied, apply = [], story_module.apply
-    monkeypatch.setattr(story_module, "apply", lambda *args: applied.append(args[2]) or apply(*args))
+    applied, apply = [], reducer.apply
+    monkeypatch.setattr(reducer, "apply", lambda *args: applied.append(args[2]) or apply(*args))
     journal = memory_journal()
     table = Table(journal, DAKOTA, {"A": "Red", "B": "Blue"}, DakotaReferee(DAKOTA, REFEREE, bytes))
     happened = [Link(0.0, up=True), Button(0.0, "toss_a"), *a_hide(2), Strike(1.0, (1, 3)), JudgeAnswer(2.0, "3")]
