@@ -36,7 +36,7 @@ def test_a_forfeit_at_the_table(name, begun, tmp_path, capsys):
     path = tmp_path / "game.sqlite"
     with Journal(path) as journal:
         table = sit(journal, name)
-        for _, action, _, _ in steps(random.Random(3), table.game, 6 * begun, ends=0.0):
+        for _, action, _, _ in steps(random.Random(4), table.game, 6 * begun, ends=0.0):
             table.judge(JudgeAction(1.0, action))
         assert execute_line(table, "forfeit C", 50.0) != "entered"
         assert execute_line(table, "forfeit B", 60.0) == "entered"
