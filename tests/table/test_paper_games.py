@@ -16,7 +16,6 @@ from pi_controller.referee.history import fold
 from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.runtime.console import execute_line, parse_line
-from pi_controller.sensing.events import Button, Link, Strike
 from pi_controller.table.table import Table, journalled_game
 from pi_controller.table.view import View
 
@@ -172,53 +171,6 @@ def test_help_lists_the_legal_actions(name, memory_journal):
                 table.game.play(table.story.state, action)
         execute_line(table, line, float(n))
     assert "For example: " in execute_line(table, "help all", 0.0)
-
-
-def test_board_link_changes_leave_paper_game_unchanged(name, path):
-    lines, _ = lines_of(name)
-    with Journal(path) as journal:
-        table = sit(journal, name)
-        table.mat_event(Link(0.0, up=True))
-        assert table.view.link
-        seq = table.view.seq
-        for event in (Button(1.0, "shown"), Strike(1.0, (1,), sure=False)):
-            assert table.mat_event(event) == []
-        assert table.tick(2.0) == []
-        assert table.view.seq == seq
-        execute_line(table, lines[0], 2.0)
-        table.mat_event(Link(3.0, up=False, why="unplugged"))
-        assert (table.view.link, table.view.note) == (False, "unplugged")
-        execute_line(table, "undo", 4.0)
-        assert not table.view.link
-        table.mat_event(Link(5.0, up=True))
-        execute_line(table, lines[0], 6.0)
-    with Journal(path) as journal:
-        table = sit(journal, name, 7.0)
-        assert (table.view.link, table.view.note) == (False, "the controller restarted")
-        assert execute_line(table, lines[1], 8.0) == "entered"
-
-
-def test_full_disk_halts_game_and_loses_no_line(name, path, monkeypatch):
-    lines, end = lines_of(name)
-    with Journal(path) as journal:
-        table = sit(journal, name)
-        execute_line(table, lines[0], 0.0)
-        before = table.view
-        with monkeypatch.context() as broken:
-            full = JournalError("journal game.sqlite: the disk is full", "make room")
-
-            def append(_facts):
-                raise full
-
-            broken.setattr(journal, "append", append)
-            assert "disk is full" in execute_line(table, lines[1], 1.0)
-            table.mat_event(Link(2.0, up=True))
-        assert (table.view.phase, table.view.sheet) == ("halted", before.sheet)
-        assert table.retry(3.0)
-        assert (table.view.phase, table.view.sheet, table.view.link) == (before.phase, before.sheet, True)
-        for line in lines[1:]:
-            assert execute_line(table, line, 4.0) == "entered"
-        assert table.view.sheet == end
 
 
 def test_dakota_view_includes_the_sheet(memory_journal):
