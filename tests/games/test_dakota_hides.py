@@ -178,3 +178,9 @@ def test_second_hit_on_first_pad_is_illegal(at, play):
     # also where the point is made already
     with pytest.raises(IllegalActionError):
         play(at(12, 8, 0, "sahdogan"), hit(pad=3), hit(pad=3))
+
+
+def test_naming_pads_does_not_change_state(at, play):
+    told, _ = play(at(4, 0, 16), hit(pad=3), hit(pad=1))
+    untold, _ = play(at(4, 0, 16), hit(), hit())
+    assert told == untold
