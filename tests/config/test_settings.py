@@ -90,56 +90,6 @@ def test_relative_paths_resolve_against_the_files_folder(tmp_path, monkeypatch):
     assert read_settings(Path("table.toml")).table.journal == Path("games/j.sqlite")
 
 
-def test_a_whole_file(write):
-    settings = read_settings(
-        write(
-            """
-            [table]
-            name = "Table 2"
-            journal = "games/two.sqlite"
-            [game]
-            name = "dakota"
-            [game.options]
-            points = 3
-            wheya_16_4 = "sahdogan"
-            hit_seconds = 12.5
-            [teams]
-            a = "Caŋsayapi"
-            b = "Prairie Island"
-            [board]
-            port = "/dev/serial/by-id/usb-MicroPython_Board-if00"
-            write_timeout_s = 1
-            [strips]
-            kind = "pi"
-            pin = 18
-            brightness = 1
-            current_cap_ma = 4000
-            [buttons]
-            kind = "pi"
-            settle_ms = 30
-            pins = { ready = 22, shown = 27 }
-            [web]
-            enabled = false
-            host = "0.0.0.0"
-            port = 80
-            [strikes]
-            threshold_db = 15
-            lockout_ms = 300.0
-            [referee]
-            check_timeout_s = 5
-            fouls.pad_twice = "off"
-            """
-        )
-    )
-    assert settings.table.journal.parts[-2:] == ("games", "two.sqlite")
-    assert settings.teams.a == "Caŋsayapi"
-    assert settings.game.options == {"points": "3", "wheya_16_4": "sahdogan", "hit_seconds": "12.5"}
-    assert settings.buttons.pins.ready == 22
-    assert settings.buttons.pins.toss_a == pinmap().pi.buttons["toss_a"]
-    assert settings.referee.fouls == {"pad_twice": "off"}
-    assert settings.web.enabled is False
-
-
 def test_settings_do_not_change():
     with pytest.raises(ValueError, match="frozen"):
         Settings().web.port = 1

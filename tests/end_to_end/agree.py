@@ -15,6 +15,7 @@ these must agree:
     resume      a table that is begun anew on a copy of the journal
     record      the written record: read back it is the same, and its actions end with the same score sheet
     replay      the journal told record by record (all steps at once, at the end), and as a score sheet to print
+    seals       of what counts, each commitment is opened by its own reveal, withdrawn, or stands (at the end)
     verify      the journal is whole, and follows the rules (at the end)
 
 What has once disagreed is left out for the rest of its run. Of each kind of disagreement are told the first run, the
@@ -52,7 +53,8 @@ from pi_controller.journal.journal import Journal
 from pi_controller.journal.sheet import sheet_of
 from pi_controller.journal.verify import verify_journal
 from pi_controller.record.file import SET, Playthrough, read, write
-from pi_controller.referee.facts import ActionPlayed, Question, StateSet
+from pi_controller.referee import commitment
+from pi_controller.referee.facts import ActionPlayed, Commit, CommitmentWithdrawn, Question, Reveal, StateSet
 from pi_controller.referee.history import History, effective_records, fold
 from pi_controller.referee.judge import JudgeRuling
 from pi_controller.referee.story import Clocks, Hands, Hide, LinkState, Story, UndoTarget
@@ -292,7 +294,19 @@ def _table(sitting):
     if sitting.table.halted is not None:
         return "halted", str(sitting.table.halted)
     over = game.is_over(story.state)
-    return ("over", f"phase {story.phase}, over {over}") if (story.phase == "over") != over else None
+    if (story.phase == "over") != over:
+        return "over", f"phase {story.phase}, over {over}"
+    asked = story.question
+    if asked is not None and not asked.choices:
+        return "choices", f"nothing can be answered to {asked.about}"
+    if asked is not None and sitting.referee.next_deadline(story) is not None and sitting.setup.preset != "demo":
+        return "deadline", f"the clock runs while {asked.about} is asked"
+    armed = (
+        story.phase in ("hit", "throw")
+        and (asked is None or asked.about == "disc_dead")
+        and (story.sensors and not story.held_by_protest)
+    )
+    return None if sitting.table.armed == armed else ("armed", f"{not armed} in {story.phase}, asked {asked}")
 
 
 def _fold(sitting):
@@ -333,6 +347,27 @@ def _clocks(before, after):
         if (old is None) != (new is None) or (old is not None and abs(shown[0] - shown[1]) > 1e-6):
             return name, f"{shown[0]} s and {shown[1]} s: {old}, {new}"
     return None
+
+
+def _opens(hash_, game, fact):
+    bound = commitment.CommitmentContext(fact.table, fact.epoch, fact.event)
+    return commitment.check(hash_, game, fact.hide, fact.pad, fact.nonce, bound)
+
+
+def _seals(sitting):
+    """Of what counts, each commitment is followed by its own reveal or a withdrawal, or it is the one that stands."""
+    sealed = None
+    for _, fact in effective_records(sitting.journal.read()):
+        if isinstance(fact, Commit):
+            if sealed is not None:
+                return "two", f"hide {fact.hide} is sealed twice"
+            sealed = fact
+        elif isinstance(fact, Reveal | CommitmentWithdrawn):
+            if isinstance(fact, Reveal) and not _opens(sealed.hash, sitting.game.name, fact):
+                return "reveal", f"hide {fact.hide} was sealed otherwise"
+            sealed = None
+    stands = sitting.table.story.hide.seal.commit
+    return None if stands == (sealed and sealed.hash) else ("stands", f"{stands}, told {sealed}")
 
 
 def _verify(sitting):
@@ -390,7 +425,7 @@ EACH = {
     "resume": _resume,
     "record": _record,
 }
-WHOLE = {"verify": _verify, "replay": _replay}
+WHOLE = {"verify": _verify, "seals": _seals, "replay": _replay}
 
 
 # runs

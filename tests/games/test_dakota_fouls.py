@@ -2,7 +2,7 @@
 
 import pytest
 
-from pi_controller.games.dakota.rules import HIDER_FOULS, Dakota
+from pi_controller.games.dakota.rules import HIDER_FOULS
 from pi_controller.rules.base import IllegalActionError
 
 HIDER = {"do": "foul", "by": "hider", "kind": "no_bead"}
@@ -11,8 +11,6 @@ HELP = {"do": "foul", "by": "hitter", "kind": "outside_help"}
 HELP_LAST = {**HELP, "hide": "last"}
 TIME = {"do": "foul", "by": "hitter", "kind": "time"}
 
-
-# ---- by the hider
 
 COST = [
     # h, t, m before; the new hider's, the new hitter's, the middle after
@@ -58,28 +56,6 @@ def test_foul_payer_can_be_the_middle_first(at, play, seen, *, before, after):
     assert seen(state) == ("B", *after, "ordinary", "first")
 
 
-def test_eyeya_counts_after_foul_are_ordinary_hide(at, play, seen):
-    state, calls = play(at(16, 0, 4), HIDER, "find", foul_payer="middle_first")
-    assert seen(state) == ("A", 16, 4, 0, "ordinary", "first")
-    assert calls == ["foul", "wheya"]
-
-
-@pytest.mark.parametrize(
-    ("before", "after"), [((4, 14, 2), (18, 0, 2)), ((6, 14, 0), (18, 2, 0)), ((4, 16, 0), (20, 0, 0))]
-)
-def test_the_literal_option_takes_the_full_four(at, play, seen, *, before, after):
-    state, _ = play(at(*before), HIDER, low_hider="literal")
-    assert seen(state) == ("B", *after, "ordinary", "first")
-
-
-def test_foul_after_first_hit_replaces_hide_result(at, play, seen):
-    for moment in ((10, 6, 4), (16, 0, 4), (16, 4, 0)):
-        direct, _ = play(at(*moment), HIDER)
-        late, calls = play(at(*moment), "miss", HIDER)
-        assert late == direct
-        assert calls == ["foul"]
-
-
 @pytest.mark.parametrize(
     ("moment", "after", "words"),
     [
@@ -97,14 +73,6 @@ def test_decision_hide_foul_costs_point_turn_and_four(at, play, seen, *, moment,
     assert calls == ["obojun", *words]
 
 
-@pytest.mark.parametrize("moment", [(12, 8, 0, "sahdogan"), (6, 14, 0, "yawapi")])
-def test_it_stays_foul_on_decision_costs_turn(at, play, seen, *, moment):
-    state, calls = play(at(*moment), HIDER, foul_on_decision="it_stays")
-    assert seen(state) == ("B", moment[1], moment[0], 0, "ordinary", "first")
-    assert calls == ["foul", "it_stays"]
-    assert play(at(10, 6, 4), HIDER, foul_on_decision="it_stays") == play(at(10, 6, 4), HIDER)
-
-
 def test_eyeya_hide_foul_scores_as_find_for_hitter(at, play, seen):
     for hits in ((), ("miss",)):
         state, calls = play(at(4, 16, 0, "eyeya"), *hits, HIDER)
@@ -113,9 +81,6 @@ def test_eyeya_hide_foul_scores_as_find_for_hitter(at, play, seen):
         assert state.short == (0, 1)
     state, calls = play(at(4, 16, 0, "eyeya", (4, 4)), HIDER)
     assert (state.winner, calls) == ("B", ["foul", "eyeya_obojun", "game"])
-
-
-# ---- in the hide just settled
 
 
 def test_no_bead_foul_undoes_hide_after_two_misses(at, play, seen):
@@ -175,26 +140,6 @@ def test_a_finished_game_is_reopened(at, play, seen):
         play(again, LAST)
 
 
-def test_hider_foul_blocks_later_last_hide_foul(at, play):
-    settled, _ = play(at(10, 6, 4), "miss", "miss")
-    for foul in (LAST, HIDER):
-        fouled, _ = play(settled, foul)
-        with pytest.raises(IllegalActionError):
-            play(fouled, LAST)
-        with pytest.raises(IllegalActionError):
-            play(fouled, "miss", HIDER, LAST)
-        assert play(fouled, "find", LAST)[1] == ["foul"]
-
-
-def test_last_hide_foul_does_not_repeat_situation_call(at, play, seen):
-    state, calls = play(at(6, 14, 0), "find", LAST)
-    assert seen(state) == ("B", 16, 4, 0, "ordinary", "first")
-    assert calls == ["wheya", "foul"]
-
-
-# ---- by the hitter
-
-
 @pytest.mark.parametrize("hits", [(), ("miss",)])
 @pytest.mark.parametrize(
     ("moment", "words"),
@@ -218,20 +163,6 @@ def test_outside_help_settles_hide_as_paguga(at, play, moment, words, hits):
     assert state.short[0] <= 1
 
 
-def test_outside_help_can_end_game_before_find(at, play):
-    state, calls = play(at(12, 8, 0, "sahdogan", (4, 4)), HELP)
-    assert calls == ["foul", "obojun", "game"]
-    assert (state.winner, state.h) == ("A", 4)
-
-
-def test_outside_help_warning_leaves_state_unchanged(at, play):
-    for hits in ((), ("miss",), ("miss", "miss")):
-        before, _ = play(at(10, 6, 4), *hits)
-        state, calls = play(before, HELP, outside_help_by_hitter="warning")
-        assert state == before
-        assert calls == ["foul"]
-
-
 @pytest.mark.parametrize("moment", [(4, 0, 16), (16, 4, 0), (12, 8, 0, "sahdogan"), (4, 16, 0, "eyeya")])
 def test_overtime_counts_owed_hit_as_miss(at, play, moment):
     for hits in ((), ("miss",)):
@@ -240,34 +171,6 @@ def test_overtime_counts_owed_hit_as_miss(at, play, moment):
         state, calls = play(before, TIME)
         assert state == missed
         assert calls == ["foul", *words]
-
-
-def test_overtime_on_first_hit_leaves_all_pads_open(at, play):
-    for pad in (1, 2, 3, 4):
-        assert play(at(4, 0, 16), TIME, {"do": "hit", "found": True, "pad": pad})[1] == ["foul", "paguga"]
-
-
-@pytest.mark.parametrize("warning", ["four", "warning"])
-def test_overtime_can_forfeit_four(at, play, warning):
-    for hits in ((), ("miss",)):
-        before, _ = play(at(10, 6, 4), *hits)
-        state, calls = play(before, TIME, overtime="forfeit_four", outside_help_by_hitter=warning)
-        assert state == play(at(10, 6, 4), "miss", "find")[0]
-        assert calls == ["foul", "paguga"]
-
-
-def test_time_foul_is_legal_for_any_hit_limit(at, play):
-    for seconds in ("none", "90", 90, 0.5 + 1):
-        assert play(at(4, 0, 16), TIME, hit_seconds=seconds)[0].owed == "second"
-
-
-def test_time_cannot_be_called_of_the_last_hide(at, play):
-    settled, _ = play(at(10, 6, 4), "miss", "miss")
-    for overtime in ("missed_hit", "forfeit_four"):
-        for state in (settled, Dakota().opening(), play(settled, "miss")[0]):
-            with pytest.raises(IllegalActionError):
-                play(state, {**TIME, "hide": "last"}, overtime=overtime)
-    assert play(settled, {**TIME, "hide": "this"})[0].owed == "second"
 
 
 @pytest.mark.parametrize(
@@ -287,31 +190,3 @@ def test_last_hide_help_is_settled_with_its_roles(at, play, moment, hits):
     expected, words = play(at(*moment), HELP)
     settled, _ = play(at(*moment), *hits)
     assert play(settled, HELP_LAST) == (expected, words)
-
-
-def test_last_hide_help_costs_the_helped_team(at, play, seen):
-    found, _ = play(at(4, 4, 12), "find")
-    assert seen(found) == ("B", 8, 4, 8, "ordinary", "first")
-    state, calls = play(found, HELP_LAST)
-    assert seen(state) == ("A", 8, 4, 8, "ordinary", "first")
-    assert calls == ["foul", "paguga"]
-
-
-def test_last_hide_help_warning_leaves_state_unchanged(at, play):
-    settled, _ = play(at(10, 6, 4), "find")
-    assert play(settled, HELP_LAST, outside_help_by_hitter="warning") == (settled, ["foul"])
-
-
-def test_last_hide_help_expires_like_hider_foul(at, play):
-    settled, _ = play(at(10, 6, 4), "miss", "miss")
-    for state in (at(10, 6, 4), Dakota().opening(), play(settled, "miss")[0], play(settled, LAST)[0]):
-        for option in ("four", "warning"):
-            with pytest.raises(IllegalActionError):
-                play(state, HELP_LAST, outside_help_by_hitter=option)
-    helped, _ = play(settled, HELP_LAST)
-    assert play(helped, LAST)[0] == play(at(10, 6, 4), HIDER)[0]
-
-
-def test_hider_foul_overrides_hide_settled_by_hitter_foul(at, play):
-    state, _ = play(at(10, 6, 4), HELP, LAST)
-    assert state == play(at(10, 6, 4), HIDER)[0]

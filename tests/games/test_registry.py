@@ -39,43 +39,6 @@ def test_each_game_states_its_pieces_and_roster(name, hidden, roster):
 
 
 @pytest.mark.parametrize(
-    ("name", "numbers"),
-    [
-        ("dakota", {"points": (5, 1, 99), "hit_seconds": (None, 1, 86400)}),
-        ("ojibwe", {"games": (5, 1, 99), "max_open": (2, 2, 3)}),
-        ("slahal", {"minutes": (20, 1, 1440), "hide_seconds": (60, 1, 3600)}),
-        ("bageswin", {"players": ("A,B", 2, 8), "sticks": (100, 1, 1_000_000)}),
-        ("plum_stone", {"counters": (100, 1, 1_000_000)}),
-        ("patol", {"players": ("A,B", 2, 8), "circuits": (1, 1, 99)}),
-    ],
-)
-def test_numbers_of_each_game_have_default_and_bounds(name, numbers):
-    options = [option for option in registry.game(name).options if hasattr(option, "low")]
-    assert {option.name: (option.default, option.low, option.high) for option in options} == numbers
-
-
-def test_options_are_chosen_by_text():
-    made = registry.game("dakota", {"points": "3", "hit_seconds": "90", "low_hider": "literal"})
-    assert made.settings["points"] == 3
-    assert made.settings["hit_seconds"] == 90
-    assert made.settings["low_hider"] == "literal"
-    assert made.settings["overtime"] == "missed_hit"
-
-
-def test_the_defaults_of_dakota():
-    assert dict(registry.game("dakota").settings) == {
-        "points": 5,
-        "wheya_16_4": "yawapi",
-        "low_hider": "floor",
-        "foul_payer": "hider",
-        "foul_on_decision": "four",
-        "outside_help_by_hitter": "four",
-        "hit_seconds": None,
-        "overtime": "missed_hit",
-    }
-
-
-@pytest.mark.parametrize(
     ("name", "settings", "what"),
     [
         ("dakotta", {}, "there is no game 'dakotta'; did you mean dakota?"),

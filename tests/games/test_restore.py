@@ -199,6 +199,7 @@ def patol(a=("north", "clockwise", 12), b=("east", "counterclockwise", 3), **cha
 
 
 STILL = (None, None, 0)
+TEAMS = {"dakota": dakota, "ojibwe": ojibwe, "slahal": slahal, "plum_stone": plums}
 
 
 @pytest.mark.parametrize(
@@ -220,17 +221,20 @@ STILL = (None, None, 0)
         ("ojibwe", ojibwe(hides_left=3), "hides_left is a whole number from 1 to 2, not 3"),
         ("ojibwe", ojibwe(banked=1), "finds are banked only under option one_stick=keeps_shooting: banked is 0"),
         ("ojibwe", ojibwe(counter=2), "there is no 'counter'"),
-        ("ojibwe", ojibwe(finish="sweep"), "finish is one of forfeit or null, not 'sweep'"),
-        ("ojibwe", ojibwe(finish="forfeit"), "a forfeit ends the game: winner is the side that won by it"),
         ("ojibwe", ojibwe(finish="forfeit", winner="A", short={"A": 0, "B": 5}), "B has 5 short sticks: that is won"),
         ("ojibwe", ojibwe(hider=None), "before the toss"),
         ("ojibwe", ojibwe(winner="A"), "A has not won: 0 of 5 short sticks"),
+        *((name, sheet(finish="rain"), "finish is") for name, sheet in TEAMS.items()),
+        *((name, sheet(finish="forfeit"), "winner") for name, sheet in TEAMS.items()),
+        *(("dakota", dakota(finish="forfeit", winner="B", owed=None, short=short), "that is won by play")
+          for short in ({"A": 5, "B": 0}, {"A": 0, "B": 5})),
         ("slahal", slahal(king=None), "A or B holds the king"),
         ("slahal", slahal(winner="A"), "winner and finish are both set or both null"),
         ("slahal", slahal(winner="B", finish="time"), "B has not won on time: A has more sticks"),
         ("slahal", slahal(winner="A", finish="sweep"), "A has not swept"),
         ("slahal", slahal(king="A", live={"A": 0, "B": 0}, dead={"A": 10, "B": 0}), "A has ten dead sticks and the"),
         ("slahal", slahal(live={"A": 3, "B": 1}), "live and dead add up to 11, not 10"),
+        ("bageswin", bageswin(players=bageswin()["players"][::-1]), "the players are A, B, in this order"),
         ("bageswin", bageswin(21), "bank and players add up to 101, not 100"),
         ("bageswin", bageswin(0, 100), "B alone holds sticks: winner is B"),
         ("bageswin", bageswin(winner="B"), "B has not won: others play on"),

@@ -32,41 +32,6 @@ def keep(*lines: bytes, **chosen: object) -> tuple[int, list[Any]]:
     return status, [json.loads(line) for line in out.getvalue().splitlines()]
 
 
-def test_opening_state_precedes_one_answer_per_action():
-    status, answers = keep(TOSS, MISS, MISS)
-    assert status == 0
-    assert [set(answer) for answer in answers] == [{"state", "calls"}] * 4
-    assert answers[0]["state"] == {
-        "hider": None,
-        "long": {"A": 0, "B": 0},
-        "middle": 20,
-        "short": {"A": 0, "B": 0},
-        "owed": None,
-        "situation": None,
-        "winner": None,
-        "finish": None,
-    }
-    assert [answer["state"]["owed"] for answer in answers] == [None, "first", "second", "first"]
-    assert [answer["state"]["long"]["A"] for answer in answers] == [0, 4, 4, 6]
-
-
-def test_calls_are_in_their_order():
-    _, answers = keep(TOSS, *[MISS] * 16, points=1)
-    assert [answer["calls"] for answer in answers if answer.get("calls")] == [
-        ["wheya"],
-        ["sahdogan"],
-        ["obojun", "game"],
-    ]
-    assert answers[-1]["error"]["kind"] == "illegal"
-
-
-def test_illegal_action_leaves_state_unchanged():
-    status, answers = keep(TOSS, TOSS, MISS)
-    assert status == 2
-    assert answers[2] == {"error": {"kind": "illegal", "message": "the toss is done"}}
-    assert answers[3]["state"] == {**answers[1]["state"], "owed": "second"}
-
-
 INVALID = {
     "no JSON": b"nope",
     "half": b'{"do":"hit","found":tr',
@@ -143,9 +108,6 @@ def test_every_answer_is_flushed():
 
     sheet.run(game("dakota"), [TOSS, b"nope\n"], Out())
     assert [text.count("\n") for text in flushed] == [1, 2, 3]
-
-
-# ---- the command
 
 
 def test_actions_are_read_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

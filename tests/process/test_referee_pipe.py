@@ -7,7 +7,7 @@ from referee_process import RefereeProcess
 from pi_controller.referee.settings import PRESETS
 
 HIDES = 60
-"""Hides in each preset; `python tests/referee/truthful_hides.py --hides 20000` plays more."""
+"""Hides in each preset; `python tests/referee/truthful_hides.py --hides 5000` plays more."""
 
 
 @pytest.mark.parametrize("preset", PRESETS)

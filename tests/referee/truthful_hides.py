@@ -1,8 +1,6 @@
 """Play random hides of Hampa Apena through the pipe, with people whose true acts are known, and judge the referee.
 
-    python tests/referee/truthful_hides.py --hides 10000 --seed 1 [--preset home] [--show 3]
-    python tests/referee/truthful_hides.py rates [--hides 200]       innocent hides charged, habit by habit
-    python tests/referee/truthful_hides.py shuffled [--hides 2000]   events that arrive up to 250 ms late
+    python tests/referee/truthful_hides.py --hides 10000 --seed 1
 
 The people (`tests/support/pipe_people.py`) are untidy (`simulation/habits.py`). Three rules judge the outcome:
 
@@ -10,14 +8,13 @@ The people (`tests/support/pipe_people.py`) are untidy (`simulation/habits.py`).
 * a planted foul, and a hand where the rules want a question, is called or asked ("missed" otherwise);
 * one stroke is never two hits, and one that is made while the judge is asked is kept ("wrong hit" otherwise).
 
-`--show` prints failing hides as the lines of the pipe that lead to them, from the toss on. Status 1 if an
+One failing hide of each kind is printed as the lines of the pipe that lead to it, from the toss on. Status 1 if an
 innocent team was punished, or less than 99 % of what was planted was noticed.
 """
 
 import argparse
 import json
 import sys
-from collections import Counter
 from pathlib import Path
 from random import Random
 
@@ -35,8 +32,6 @@ END = None, ()
 """The result of a hide that was not played."""
 SETTLED_S = 2.0
 """So long after the last event what follows from it is there."""
-MAX_ASKED_SHARE = 0.02
-"""The share of innocent hides that a judge may be asked about."""
 ROWS = {
     "tidy": TIDY,
     "shown is pressed before the bead is lifted": Habits(shown_early=1.0),
@@ -127,85 +122,20 @@ def play_shuffled(hides, seed, preset, hides_a_game=3, late_s=LATE_ARRIVAL_S):
     return wrong, asked
 
 
-def report(tally, show):
-    """Print what the hides came to, and the first `show` failing hides of each kind as lines of the pipe."""
-    print(f"{tally.hides} hides; fouls called by themselves: {sum(tally.called.values())}")
-    print(f"innocent hides: {tally.innocent_hides}, charged {tally.charged}, asked {tally.asked} ", end="")
-    print(f"({tally.asked_share:.2%}): {dict(Counter(what for what, *_ in tally.questions))}")
-    print(f"innocent fouls: {sum(tally.innocent.values())}")
-    for what, count in tally.innocent.most_common():
-        print(f"  {count:6} {what}")
-    print(f"wrong hits: {sum(tally.wrong_hits.values())}")
-    for what, count in tally.wrong_hits.most_common():
-        print(f"  {count:6} {what}")
-    print(f"planted: called or asked {tally.noticed_share:.2%}")
-    for kind in sorted({kind for kind, _ in tally.planted}):
-        counts = {outcome: tally.planted[kind, outcome] for outcome in ("called", "asked", "missed", "moot")}
-        print(f"  {kind:14}", "  ".join(f"{outcome} {count}" for outcome, count in counts.items()))
-    for what, count in sorted(tally.hits.items()):
-        print(f"  {count:6} {what}")
-    if tally.stuck:
-        print(f"  {tally.stuck:6} hides did not end by themselves")
-    print_failures([*tally.failures, *tally.questions], show)
-
-
-def print_failures(failures, show):
-    """Print the first `show` of each kind of (what is wrong, the pipe's options, its lines)."""
-    shown = Counter()
-    for what, options, lines in failures:
-        shown[what] += 1
-        if shown[what] <= show:
-            print(f"\n# {what}; moccasin-mat referee dakota --set points=99 {options}")
-            print("\n".join(json.dumps(line) for line in lines))
-
-
-def report_rates(presets, hides, seed, show):
-    """Print for each habit how many innocent hides were charged, and asked about; return how many were charged."""
-    charged = 0
-    for preset in presets:
-        print(f"{preset}: innocent hides charged, asked about")
-        for what, tally in measure_rates(hides, seed, preset).items():
-            of = tally.untidy or tally.innocent_hides
-            print(f"  {what:44} {tally.charged:5} of {of:5}, {tally.asked:5} ({tally.asked / of:.1%})")
-            print_failures([*tally.failures, *tally.questions], show)
-            charged += tally.charged
-    return charged
-
-
-def report_shuffled(presets, hides, seed, show):
-    """Print how many hides came to another result in another order of arrival; return those without a question."""
-    found = 0
-    for preset in presets:
-        wrong, asked = play_shuffled(hides, seed, preset)
-        print(f"{preset}: {hides} hides shuffled: {len(wrong)} other results without a question, {asked} with one")
-        for what, count in Counter(what for what, *_ in wrong).most_common(10):
-            print(f"  {count:6} {what}")
-        print_failures(wrong, show)
-        found += len(wrong)
-    return found
-
-
 def main():
-    """Play, report, and return the status."""
+    """Play hides in each preset; print what came of them and one failing hide of each kind; return the status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="?", choices=("hides", "rates", "shuffled"), default="hides")
-    parser.add_argument("--hides", type=int, help="2000, in `rates` 200 for each habit and preset")
+    parser.add_argument("--hides", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--preset", choices=tuple(PRESETS), help="one preset; else a quarter of the hides in each")
-    parser.add_argument("--plants", type=float, default=0.3, help="share of hides with a planted foul of the hider")
-    parser.add_argument("--disturbs", type=float, default=0.6, help="share of hides with disturbances")
-    parser.add_argument("--show", type=int, default=0, help="failing hides of each kind that are printed")
-    args = parser.parse_args()
-    presets = (args.preset,) if args.preset else tuple(PRESETS)
-    if args.what == "rates":
-        return int(report_rates(presets, args.hides or 200, args.seed, args.show) > 0)
-    hides = -(-(args.hides or 2000) // len(presets))
-    if args.what == "shuffled":
-        return int(report_shuffled(presets, hides, args.seed, args.show) > 0)
-    tally = Tally()
-    for preset in presets:
-        tally.add(play(hides, args.seed, preset, plants=args.plants, disturbs=args.disturbs))
-    report(tally, args.show)
+    args, tally = parser.parse_args(), Tally()
+    for preset in PRESETS:
+        tally.add(play(args.hides, args.seed, preset))
+    failures = {what: (setup, lines) for what, setup, lines in [*tally.failures, *tally.questions]}
+    for what, (setup, lines) in failures.items():
+        print(f"# {what}; moccasin-mat referee dakota --set points=99 {setup}", *map(json.dumps, lines), sep="\n")
+    print(f"{tally.hides} hides, {tally.innocent_hides} innocent: {tally.charged} charged, {tally.asked} asked about")
+    for name in ("innocent", "wrong_hits", "planted", "called"):
+        print(f"{name}: {dict(getattr(tally, name))}")
     return int(not tally.fair)
 
 

@@ -219,34 +219,15 @@ def test_refused_line_gives_reason_and_keeps_view(table):
     ("name", "line", "action"),
     [
         ("ojibwe", "toss b", {"do": "toss", "winner": "B"}),
-        ("ojibwe", "shoot open 1,4 hit 3 ball 3", {"do": "shoot", "opened": [1, 4], "hit": 3, "ball": 3}),
-        ("ojibwe", "shoot open 2 hit - ball 2", {"do": "shoot", "opened": [2], "hit": None, "ball": 2}),
-        ("slahal", "duo A yes B no", {"do": "duo", "A": True, "B": False}),
         ("slahal", "guess left", {"do": "guess", "signal": "left"}),
+        ("slahal", "Rehide; they moved", {"do": "rehide"}),
         ("bageswin", "wkb", {"do": "throw", "red": {"woman": 1, "fish": 0, "knives": 1, "buttons": 1}}),
-        ("bageswin", "0", {"do": "throw", "red": {"woman": 0, "fish": 0, "knives": 0, "buttons": 0}}),
-        ("plum_stone", "mmw", {"do": "throw", "moons": 2, "whites": 1}),
         ("plum_stone", "WWW", {"do": "throw", "moons": 0, "whites": 3}),
         ("patol", "3", {"do": "throw", "marked": 3}),
-        ("slahal", "guess left right block", {"do": "guess", "signal": "left", "actual": "right", "block": True}),
-        ("slahal", "Rehide; they moved", {"do": "rehide"}),
-        ("slahal", "king_moved A", {"do": "king_moved", "by": "A"}),
-        (
-            "bageswin",
-            "throw woman 1 fish 0 knives 2 buttons 3",
-            {"do": "throw", "red": {"woman": 1, "fish": 0, "knives": 2, "buttons": 3}},
-        ),
-        ("plum_stone", "throw moons 2 whites 3", {"do": "throw", "moons": 2, "whites": 3}),
-        ("plum_stone", "no_throw", {"do": "no_throw"}),
-        (
-            "patol",
-            "start B north clockwise",
-            {"do": "start", "player": "B", "river": "north", "direction": "clockwise"},
-        ),
         ("patol", "throw marked=3", {"do": "throw", "marked": 3}),
     ],
 )
-def test_the_actions_of_every_game(name, line, action):
+def test_judge_may_type_less_than_the_record(name, line, action):
     assert parse_line(line, 1.0, registry.game(name)) == JudgeAction(1.0, action)
 
 

@@ -26,7 +26,6 @@ from pi_controller.simulation.habits import (
 
 PADS = (1, 2, 3, 4)
 HIT_SECONDS = 30.0
-CHECK_TIMEOUT_S = 3.0
 GRACE_S = 1.5
 """A stroke up to so long after the end of the time is a question (RULES.md)."""
 PASS_FOULS = ("pad_skipped", "pad_twice")
@@ -148,9 +147,7 @@ class Tally:
     planted: Counter = field(default_factory=Counter)
     called: Counter = field(default_factory=Counter)
     wrong_hits: Counter = field(default_factory=Counter)
-    hits: Counter = field(default_factory=Counter)
     failures: list = field(default_factory=list)
-    stuck: int = 0
 
     def add(self, other):
         """Add another run's."""
@@ -162,11 +159,6 @@ class Tally:
     def missed(self):
         """How many planted acts were neither called nor asked."""
         return sum(count for (_, outcome), count in self.planted.items() if outcome == "missed")
-
-    @property
-    def asked_share(self):
-        """The share of innocent hides that the judge was asked about for no reason."""
-        return self.asked / max(1, self.innocent_hides)
 
     @property
     def fair(self):
@@ -274,7 +266,6 @@ class People:
         t, moved = line["t"], False
         for fact in self.table.send(line):
             if "error" in fact:
-                self.tally.hits["refused"] += 1
                 continue
             if fact["t"] >= t and not moved:
                 moved = self._advance_and_move(line)
@@ -877,15 +868,10 @@ class People:
         self.wait(0.5)
         kept = len(self.hits_taken) > before or any(pad in fact.get("pads", ()) for fact in self.asked[asked:])
         kept = kept or any("struck" in json.dumps(fact) for fact in self.asked[asked:])
-        if not self.settled and not self.restarted:
-            self._note_hit(f"stroke while {about} is asked: {'kept' if kept else 'lost'}")
-            if not kept:
-                self._fail("wrong hit", f"a stroke while {about} was asked is lost")
+        if not kept and not self.settled and not self.restarted:
+            self._fail("wrong hit", f"a stroke while {about} was asked is lost")
         self.leaving = False
         self._leave()
-
-    def _note_hit(self, what):
-        self.tally.hits[what] += 1
 
     def _after_ready(self):
         """What should not happen between ready and the first hit."""
@@ -927,7 +913,6 @@ class People:
                 tally.questions.append((f"asked: {', '.join(about)}", self.setup, [*self.lines]))
         self.leaving, self.hiding = True, False
         if not self.settled:
-            tally.stuck += self.sent > MAX_LINES
             while self.question is not None and self.answer_at is not None:
                 self._answer()
             for found in (False, False):

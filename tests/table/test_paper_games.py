@@ -8,16 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_controller.errors import JournalError, UsageError
+from pi_controller.errors import JournalError
 from pi_controller.journal.journal import Journal
 from pi_controller.record.notation import format_action
 from pi_controller.referee.facts import ActionPlayed, Undone
 from pi_controller.referee.history import fold
 from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
-from pi_controller.rules.base import IllegalActionError
 from pi_controller.runtime.console import execute_line, parse_line
-from pi_controller.sensing.events import Button, Link, Strike
 from pi_controller.table.table import Table, journalled_game
 from pi_controller.table.view import View
 
@@ -101,27 +99,6 @@ def test_game_is_entered_from_start_to_end(name, path):
         assert table.view is before
 
 
-def test_killed_and_resumed_it_ends_the_same(name, path):
-    lines, end = lines_of(name)
-    kills = set(random.Random(2).sample(range(len(lines)), 8)) | {0, 1, len(lines)}
-    journal = Journal(path)
-    table = sit(journal, name)
-    for n in range(len(lines) + 1):
-        if n in kills:
-            before = table.view
-            journal.close()  # nothing is told to the table: what is on disk is all there is
-            journal = Journal(path)
-            table = sit(journal, name, float(n))
-            # the journal has one record more, of how long the table was away; its clocks did not run
-            away = {"seq": 0, "head": "", "since": 0.0, "ends": None}
-            assert msgspec.structs.replace(table.view, **away) == msgspec.structs.replace(before, **away)
-            assert table.view.seq == before.seq + 1
-        if n < len(lines):
-            assert execute_line(table, lines[n], float(n)) == "entered"
-    journal.close()
-    assert (table.view.phase, table.view.sheet) == ("over", end)
-
-
 def test_all_can_be_taken_back_and_entered_again(name, memory_journal):
     lines, end = lines_of(name)
     journal = memory_journal()
@@ -148,18 +125,6 @@ def test_all_can_be_taken_back_and_entered_again(name, memory_journal):
     assert (table.view.phase, table.view.sheet, table.view.calls) == ("over", end, over.calls)
     assert sum(isinstance(fact, Undone) for _, fact in journal.read()) == 12
     assert fold(table.game, journal.read()) == table.story
-
-
-def test_back_to_the_first_word(name, memory_journal):
-    lines, _ = lines_of(name)
-    table = sit(memory_journal(), name)
-    opening = table.view
-    for n, line in enumerate(lines[:5]):
-        execute_line(table, line, float(n))
-    for _ in range(5):
-        assert execute_line(table, "undo", 9.0) == "entered"
-    assert (table.view.sheet, table.view.calls, table.view.phase) == (opening.sheet, (), opening.phase)
-    assert "nothing to undo" in execute_line(table, "undo", 9.0)
 
 
 def test_refused_line_changes_no_record(name, memory_journal):
@@ -208,53 +173,6 @@ def test_help_lists_the_legal_actions(name, memory_journal):
     assert "For example: " in execute_line(table, "help all", 0.0)
 
 
-def test_board_link_changes_leave_paper_game_unchanged(name, path):
-    lines, _ = lines_of(name)
-    with Journal(path) as journal:
-        table = sit(journal, name)
-        table.mat_event(Link(0.0, up=True))
-        assert table.view.link
-        seq = table.view.seq
-        for event in (Button(1.0, "shown"), Strike(1.0, (1,), sure=False)):
-            assert table.mat_event(event) == []
-        assert table.tick(2.0) == []
-        assert table.view.seq == seq
-        execute_line(table, lines[0], 2.0)
-        table.mat_event(Link(3.0, up=False, why="unplugged"))
-        assert (table.view.link, table.view.note) == (False, "unplugged")
-        execute_line(table, "undo", 4.0)
-        assert not table.view.link
-        table.mat_event(Link(5.0, up=True))
-        execute_line(table, lines[0], 6.0)
-    with Journal(path) as journal:
-        table = sit(journal, name, 7.0)
-        assert (table.view.link, table.view.note) == (False, "the controller restarted")
-        assert execute_line(table, lines[1], 8.0) == "entered"
-
-
-def test_full_disk_halts_game_and_loses_no_line(name, path, monkeypatch):
-    lines, end = lines_of(name)
-    with Journal(path) as journal:
-        table = sit(journal, name)
-        execute_line(table, lines[0], 0.0)
-        before = table.view
-        with monkeypatch.context() as broken:
-            full = JournalError("journal game.sqlite: the disk is full", "make room")
-
-            def append(_facts):
-                raise full
-
-            broken.setattr(journal, "append", append)
-            assert "disk is full" in execute_line(table, lines[1], 1.0)
-            table.mat_event(Link(2.0, up=True))
-        assert (table.view.phase, table.view.sheet) == ("halted", before.sheet)
-        assert table.retry(3.0)
-        assert (table.view.phase, table.view.sheet, table.view.link) == (before.phase, before.sheet, True)
-        for line in lines[1:]:
-            assert execute_line(table, line, 4.0) == "entered"
-        assert table.view.sheet == end
-
-
 def test_dakota_view_includes_the_sheet(memory_journal):
     game = registry.game("dakota")
     table = Table(memory_journal(), game, TEAMS, referee_for(game, None, bytes))
@@ -269,11 +187,3 @@ def test_another_game_on_the_same_journal_is_refused(path):
         sit(journal, "slahal")
         with pytest.raises(JournalError, match="holds a game of slahal 1, not patol 1"):
             sit(journal, "patol")
-
-
-def test_errors_of_the_judge_are_raised_as_ever(memory_journal):
-    table = sit(memory_journal(), "slahal")
-    with pytest.raises(IllegalActionError):
-        table.judge(parse_line("rehide", 0.0, table.game))
-    with pytest.raises(UsageError):
-        parse_line("rehide now", 0.0, table.game)

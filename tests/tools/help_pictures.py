@@ -16,7 +16,7 @@ README = ROOT / ".github" / "pictures"
 ROOM = ("--page", "room", "--only", "show", "--scheme", "light", "--code", "with", "--each", "--size")
 PICTURES = {
     HELP / "room.png": ("tools/pictures.py", (*ROOM, "1280x720"), "room-1280x720-light-show.png"),
-    HELP / "judge.png": ("tools/judge_pictures.py", ("--state", "hit"), "hit-390x844-light.png"),
+    HELP / "judge.png": ("tools/judge_pictures.py", (), "hit-390x844-light.png"),
     HELP / "exhibit.png": ("tools/exhibit_pictures.py", ("attract",), "attract-1280x800.png"),
     HELP / "terminal.png": ("tools/pictures.py", ("--readme",), "terminal.png"),
     README / "live-page.png": ("tools/pictures.py", ("--readme",), "live-page.png"),

@@ -54,7 +54,7 @@ def test_fonts_use_display_swap():
 
 
 def test_no_page_waits_for_a_font():
-    """A preload takes the network from the style sheets: `first_picture.py` measures it."""
+    """A preload takes the network from the style sheets."""
     assert 'rel="preload"' not in Path(FOLDER, "base.html").read_text("utf-8")
 
 

@@ -1,40 +1,60 @@
-"""Hampa Apena beside a short model of it, written from the rules page alone: the same states, words and refusals."""
+"""A model of Hampa Apena."""
 
 from __future__ import annotations
 
-from copy import deepcopy
-from itertools import product
-from typing import Any
+import json
+from typing import Any, ClassVar
 
-import pytest
-from cases import cases
+from game_models.base import FORFEITS, OTHER, Model, need
 
-from pi_controller.games.dakota.rules import HIDER_FOULS, Dakota
-
-OPTIONS = {
-    "wheya_16_4": ("yawapi", "sahdogan"),
-    "low_hider": ("floor", "literal"),
-    "foul_payer": ("hider", "middle_first"),
-    "foul_on_decision": ("four", "it_stays"),
-    "outside_help_by_hitter": ("four", "warning"),
-    "overtime": ("missed_hit", "forfeit_four"),
-}
-OTHER = {"A": "B", "B": "A", None: None}
 KEPT = {"sahdogan": 4, "yawapi": 6}
+HIDER_FOULS = (
+    "pad_skipped", "pad_twice", "no_bead", "two_beads", "bead_showing", "bead_off_mat", "left_position", "outside_help",
+)  # fmt: skip
+HITS = [{"do": "hit", "found": found, **pad} for found in (True, False) for pad in ({}, {"pad": 1}, {"pad": 4})]
+FOULS = [
+    {"do": "foul", "by": by, "kind": kind, **hide}
+    for by, kinds in (("hider", HIDER_FOULS), ("hitter", ("outside_help", "time")))
+    for kind in kinds
+    for hide in ({}, {"hide": "this"}, {"hide": "last"})
+]
 
 
-class Model:
-    """The rules in the order in which the page has them. A state is a plain object and is never changed."""
+def copied(state: dict[str, Any]) -> dict[str, Any]:
+    return json.loads(json.dumps(state))
 
-    def __init__(self, points: int = 5, **options: str) -> None:
-        self.points = points
-        self.o = {name: values[0] for name, values in OPTIONS.items()} | options
+
+class HampaApena(Model):
+    """The Dakota game. A state also has the first pad, and the table before this hide and before the last."""
+
+    options: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "points": (5, 1),
+        "wheya_16_4": ("yawapi", "sahdogan"),
+        "low_hider": ("floor", "literal"),
+        "foul_payer": ("hider", "middle_first"),
+        "foul_on_decision": ("four", "it_stays"),
+        "outside_help_by_hitter": ("four", "warning"),
+        "hit_seconds": (None,),
+        "overtime": ("missed_hit", "forfeit_four"),
+    }
+    bounds: ClassVar[dict[str, tuple[int, int]]] = {"points": (1, 99), "hit_seconds": (1, 86400)}
+    invalid: ClassVar[list[Any]] = [
+        {"do": "toss", "winner": "C"}, {"do": "hit", "found": True, "pad": 0}, {"do": "hit", "found": True, "pad": 5},
+        {"do": "foul", "by": "hitter", "kind": "no_bead"}, {"do": "foul", "by": "hider", "kind": "time"},
+        {"do": "foul", "by": "A", "kind": "no_bead"}, {"do": "foul", "by": "hider", "kind": "no_bead", "pad": 1},
+        {"do": "hit", "found": True, "hide": "last"}, {"do": "finish"},
+    ]  # fmt: skip
+    distinct: ClassVar[bool] = False
 
     def opening(self) -> dict[str, Any]:
         return {
             "hider": None, "A": 0, "B": 0, "middle": 20, "short": {"A": 0, "B": 0}, "mode": "ordinary", "owed": None,
             "winner": None, "finish": None, "pad": None, "before": None, "last": None,
         }  # fmt: skip
+
+    def kinds(self) -> list[tuple[float, list[dict[str, Any]]]]:
+        tosses = [{"do": "toss", "winner": team} for team in "AB"]
+        return [(8, HITS), (3, FOULS), (0.5, tosses), (0.06, FORFEITS)]
 
     def situation(self, s: dict[str, Any]) -> str | None:
         if s["winner"]:
@@ -49,26 +69,26 @@ class Model:
         return {**told, "long": long, "situation": self.situation(s)}
 
     def play(self, before: dict[str, Any], action: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        s, calls = deepcopy(before), []
+        s, calls = copied(before), []
         which = action.get("hide", "this")
         if action["do"] == "forfeit":
-            self.need(not s["winner"])
+            need(not s["winner"])
             self.forget(s)
             self.end(s, OTHER[action["by"]], calls, "forfeit")
             s["finish"] = "forfeit"
         elif action["do"] == "toss":
-            self.need(not s["hider"] and not s["winner"])
+            need(not s["hider"] and not s["winner"])
             s |= {"hider": action["winner"], action["winner"]: 4, "middle": 16, "owed": "first"}
         elif action["do"] == "hit":
-            self.need(s["owed"])
-            self.need(s["owed"] == "first" or action.get("pad") is None or action["pad"] != s["pad"])
+            need(s["owed"])
+            need(s["owed"] == "first" or action.get("pad") is None or action["pad"] != s["pad"])
             self.hit(s, action["found"], action.get("pad"), calls)
         elif action["by"] == "hider":
             s = self.back(s, which)
             calls.append("foul")
             self.hiders_foul(s, calls)
         else:
-            self.need(not (action["kind"] == "time" and which == "last"))
+            need(not (action["kind"] == "time" and which == "last"))
             hide = self.back(s, which)
             calls.append("foul")
             if action["kind"] == "time" and self.o["overtime"] == "missed_hit":
@@ -82,17 +102,13 @@ class Model:
             calls.append("wheya")
         return s, calls
 
-    def need(self, allowed: Any) -> None:
-        if not allowed:
-            raise PermissionError
-
     def back(self, s: dict[str, Any], which: str) -> dict[str, Any]:
         """The table before the first hit of the hide in progress, or of the one just settled."""
         if which == "last":
-            self.need(s["last"])
-            return deepcopy(s["last"])
-        self.need(s["owed"])
-        hide = deepcopy(s["before"] or s)
+            need(s["last"])
+            return copied(s["last"])
+        need(s["owed"])
+        hide = copied(s["before"] or s)
         self.forget(hide)
         return hide
 
@@ -119,7 +135,7 @@ class Model:
     def point(self, s: dict[str, Any], team: str, word: str, calls: list[str]) -> None:
         s["short"][team] += 1
         calls.append(word)
-        if s["short"][team] == self.points:
+        if s["short"][team] == self.o["points"]:
             self.end(s, team, calls)
 
     def four(self, s: dict[str, Any], *payers: str) -> None:
@@ -148,7 +164,7 @@ class Model:
     def hit(self, s: dict[str, Any], found: bool, pad: Any, calls: list[str]) -> None:
         if s["owed"] == "first":
             self.forget(s)
-            hide = deepcopy(s)
+            hide = copied(s)
             self.first(s, found, calls)
             if found or s["winner"]:
                 s["last"] = hide
@@ -202,53 +218,3 @@ class Model:
             s["mode"] = "sahdogan" if sahdogan else "yawapi"
             s |= {h: 12, t: 8, "middle": 0} if sahdogan else {h: 6, t: 14, "middle": 0}
             calls.append(s["mode"])
-
-
-FORFEITS = [{"do": "forfeit", "by": team} for team in "AB"]
-TOSSES = [{"do": "toss", "winner": team} for team in "AB"]
-HITS = [{"do": "hit", "found": found, **pad} for found in (True, False) for pad in ({}, {"pad": 1}, {"pad": 4})]
-FOULS = [
-    {"do": "foul", "by": by, "kind": kind, **hide}
-    for by, kinds in (("hider", HIDER_FOULS), ("hitter", ("outside_help", "time")))
-    for kind in kinds
-    for hide in ({}, {"hide": "this"}, {"hide": "last"})
-]
-INVALID = [
-    {"do": "forfeit"}, {"do": "forfeit", "by": "C"}, {"do": "forfeit", "by": "hider"}, {"do": "forfeit", "by": None},
-    {"do": "forfeit", "by": "A", "why": "late"}, {"do": "hit", "found": 1}, {"do": "hit", "found": True, "pad": 5},
-    {"do": "foul", "by": "hitter", "kind": "no_bead"}, {"do": "foul", "by": "hitter", "kind": "time", "hide": "next"},
-    {"do": "toss"}, {"do": "finish"}, [], None,
-]  # fmt: skip
-
-
-def test_random_games_of_all_options_are_the_models(agree):
-    accepted = 0
-    for n, values in enumerate(product((1, 3), *OPTIONS.values())):
-        chosen = {"points": values[0], **dict(zip(OPTIONS, values[1:], strict=True))}
-        kinds = [(8, HITS), (3, FOULS), (0.5, TOSSES), (0.06, FORFEITS)]
-        accepted += agree(Dakota(chosen), Model(**chosen), kinds, INVALID, n, cases(200, 500))
-    assert accepted > cases(12_000, 30_000)
-
-
-@pytest.mark.parametrize(
-    ("chosen", "counts"),
-    [
-        ({}, {1: 2, 2: 10, 3: 58, 4: 354, 6: 12698, 8: 457042, 12: 592321730}),
-        ({"points": 1}, {6: 12688, 8: 449204, 12: 503128576}),
-        ({name: values[1] for name, values in OPTIONS.items()}, {4: 350, 6: 12870, 8: 473430, 12: 640631990}),
-    ],
-)
-def test_game_counts_by_length_match_the_model(
-    chosen: dict[str, Any], counts: dict[int, int], reckoned, reckoned_of_model
-):
-    """Any change of what is allowed, or of what it leads to, moves these counts of sequences of legal actions."""
-    game, model = Dakota(chosen), Model(**chosen)
-    alphabet = [
-        *TOSSES, *({"do": "hit", "found": found} for found in (True, False)),
-        *(foul for foul in FOULS if foul["kind"] in ("no_bead", "outside_help", "time") and foul.get("hide") != "this"
-          and not (foul["by"] == "hider" and foul["kind"] == "outside_help")),
-    ]  # fmt: skip
-
-    of_model = reckoned_of_model(model, alphabet)
-    assert {length: of_model(length) for length in counts} == counts
-    assert {length: reckoned(game, length) for length in counts} == counts
