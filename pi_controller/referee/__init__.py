@@ -55,7 +55,7 @@ else:
             "Referee": "base",
             "RefereeSettings": "settings",
             "Story": "story",
-            "referee_for": "base",
+            "referee_for": "selection",
         },
     )
 
