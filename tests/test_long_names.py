@@ -14,10 +14,11 @@ import pi_controller
 from pi_controller.config.load import read_settings
 from pi_controller.errors import MatError
 from pi_controller.hub.messages import MessageError, Order, decode, encode
-from pi_controller.journal.convert import read_journal_record
 from pi_controller.journal.journal import Journal
-from pi_controller.record.file import read, write
+from pi_controller.journal.read_record import read_journal_record
+from pi_controller.record.file import read
 from pi_controller.record.model import Record, RecordError
+from pi_controller.record.writing import write
 from pi_controller.referee.judge import JudgeAction, JudgeTeams
 from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry

@@ -20,8 +20,8 @@ from pi_controller.text import join_words
 if TYPE_CHECKING:
     import argparse
 
-    from pi_controller.hub.inbox import BackupSummary
     from pi_controller.hub.store import Database
+    from pi_controller.hub.store_copy import BackupSummary
 
 
 MAX_TABLES = 64
@@ -132,7 +132,7 @@ def _demo(args: argparse.Namespace) -> int:
 
 def _director(args: argparse.Namespace) -> int:
     from pi_controller.web.accounts import FILE, PinHasher, Users
-    from pi_controller.web.judge_api import new_head
+    from pi_controller.web.judge_setup import new_head
 
     args.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with closing(Users(args.folder / FILE)) as users:
@@ -152,7 +152,7 @@ def _store(folder: Path) -> Path | Database:
 
 
 def _journals(args: argparse.Namespace) -> int:
-    from pi_controller.hub.inbox import write_journals
+    from pi_controller.hub.store_copy import write_journals
 
     for path, records in write_journals(_store(args.folder), Path(args.what)).items():
         print(f"{path}: {records} records")
@@ -172,15 +172,15 @@ def _publish(args: argparse.Namespace) -> int:
 
 
 def _back_up(args: argparse.Namespace) -> int:
-    from pi_controller.hub.inbox import back_up
+    from pi_controller.hub.store_copy import back_up
 
     print(f"{args.what}: {_describe_backup(back_up(_store(args.folder), Path(args.what)))}")
     return 0
 
 
 def _restore(args: argparse.Namespace) -> int:
-    from pi_controller.hub.inbox import restore
     from pi_controller.hub.settings import load_hub, store_from_settings
+    from pi_controller.hub.store_copy import restore
 
     args.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     kept = restore(Path(args.what), store_from_settings(load_hub(args.folder), args.folder))

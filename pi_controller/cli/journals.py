@@ -39,11 +39,11 @@ def export(argv: Sequence[str]) -> int:
     if args.pdf and not args.folder:
         raise UsageError("--pdf writes a file", "name its folder: -o FOLDER")
     from pi_controller.display.phrases import sheet_wording
-    from pi_controller.journal.convert import read_journal_record
     from pi_controller.journal.export import as_csv, as_json, page, write_all
     from pi_controller.journal.journal import Journal
+    from pi_controller.journal.read_record import read_journal_record
     from pi_controller.journal.sheet import sheet_of
-    from pi_controller.record.file import write
+    from pi_controller.record.writing import write
 
     paper = cast("Paper", {"a4": "A4", "letter": "letter"}[args.paper])
     if args.record:
@@ -89,9 +89,10 @@ def record_parser() -> Parser:
 def record(argv: Sequence[str]) -> int:
     """Print the record of the readable lines, or only the faults; return 2 if there are any. Raises `MatError`."""
     args = record_parser().parse_args(argv)
-    from pi_controller.journal.convert import is_journal, read_journal_record, read_record_file, to_sheet
-    from pi_controller.record.file import write
+    from pi_controller.journal.convert import to_sheet
+    from pi_controller.journal.read_record import is_journal, read_journal_record, read_record_file
     from pi_controller.record.model import RecordError
+    from pi_controller.record.writing import write
     from pi_controller.rules.options import from_text
 
     options = from_text(args.set)

@@ -197,7 +197,7 @@ def judges(argv: Sequence[str]) -> int:
     """Do one action on the accounts of a table; return 0. Raises `UsageError`, `SettingsError` or `UserError`."""
     args = judges_parser().parse_args(argv)
     from pi_controller.web.accounts import Users
-    from pi_controller.web.judge_api import users_path
+    from pi_controller.web.judge_setup import users_path
 
     settings = load_settings(settings_path(args))
     with closing(Users(users_path(settings))) as users:
@@ -210,7 +210,7 @@ def judges(argv: Sequence[str]) -> int:
 
 def _change_users(users: Users, does: str, name: str | None, role: str | None) -> list[str]:
     from pi_controller.web.accounts import PinHasher, Sessions, new_pin
-    from pi_controller.web.judge_api import new_head
+    from pi_controller.web.judge_setup import new_head
 
     if does == "list":
         return [f"{one.name}: {one.role}" for one in users.list_users()] or ["nobody"]

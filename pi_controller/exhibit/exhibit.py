@@ -25,7 +25,8 @@ from pi_controller.config import Settings
 from pi_controller.config.model import ExhibitSection
 from pi_controller.errors import MatError
 from pi_controller.exhibit.host_files import HostFiles
-from pi_controller.exhibit.lessons import IDLE, Lessons, Pace, Stage, StageName, Times
+from pi_controller.exhibit.lessons import Lessons
+from pi_controller.exhibit.stage import IDLE, Pace, Stage, StageName, Times
 from pi_controller.exhibit.visitor_game import SKIP_AFTER_S, HabitReader, Player, RandomOpponent, VisitorGame
 from pi_controller.journal.journal import Journal, MemoryJournal
 from pi_controller.pads import EVERY_PAD

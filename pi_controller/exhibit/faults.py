@@ -16,8 +16,9 @@ from pi_controller.host.status import SETTINGS_HINT
 
 if TYPE_CHECKING:
     from pi_controller.exhibit.exhibit import Exhibit
-    from pi_controller.exhibit.health import DriftReading, Fact
+    from pi_controller.exhibit.health import Fact
     from pi_controller.exhibit.self_test import Verdict
+    from pi_controller.exhibit.sensor_drift import DriftReading
 
 Kind = Literal[
     "texts", "clock", "recording", "link", "sensors", "noise", "drift", "lights", "loudspeaker", "heat", "supply",

@@ -22,16 +22,19 @@ from pi_controller.config import Settings
 from pi_controller.config.request import saver
 from pi_controller.display.sound import AplaySound, Sound
 from pi_controller.display.voice import Voice, make_voice
+from pi_controller.exhibit.crash_count import CrashCounter, boot_id
 from pi_controller.exhibit.exhibit import EndedSession, Exhibit, SessionGames, local_time
-from pi_controller.exhibit.health import CrashCounter, MachineWatch, SensorDrift, boot_id, watch_unit
+from pi_controller.exhibit.health import MachineWatch
 from pi_controller.exhibit.host_files import OWN_TEXTS, HostFiles
-from pi_controller.exhibit.lessons import IDLE
 from pi_controller.exhibit.orders import Order, OrderQueue, Touch
+from pi_controller.exhibit.page_watch import watch_unit
 from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.exhibit.self_test import Lines, SelfTest, check_installation
+from pi_controller.exhibit.sensor_drift import SensorDrift
 from pi_controller.exhibit.spoken import Prompter
 from pi_controller.exhibit.staff_desk import StaffDesk, StaffPage
 from pi_controller.exhibit.staff_setup import select_settings
+from pi_controller.exhibit.stage import IDLE
 from pi_controller.exhibit.usage import Usage, usage_path
 from pi_controller.host.machine_health import MachineHealth, is_clock_set, read_health
 from pi_controller.host.place import KEY_CHANGES

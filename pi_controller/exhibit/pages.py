@@ -24,7 +24,7 @@ from pi_controller.exhibit.host_files import HostTexts
 from pi_controller.exhibit.orders import OrderQueue, Touch
 from pi_controller.exhibit.screen import Screen, build_screen
 from pi_controller.web import requests
-from pi_controller.web.limits import is_loopback
+from pi_controller.web.connection_limits import is_loopback
 from pi_controller.web.pushed_page import PushedPage
 from pi_controller.web.requests import RequestError
 from pi_controller.web.templates import render

@@ -15,7 +15,8 @@ import msgspec
 from pi_controller.display import phrases
 from pi_controller.display.game_display import credit, game_name
 from pi_controller.display.i18n import catalogue
-from pi_controller.exhibit.lessons import IDLE, Lesson, Sticks, explain_word, sticks
+from pi_controller.exhibit.lessons import Lesson, Sticks, explain_word, sticks
+from pi_controller.exhibit.stage import IDLE
 from pi_controller.exhibit.visitor_game import VisitorGame
 from pi_controller.pads import EVERY_PAD
 from pi_controller.web.game_page import page_of

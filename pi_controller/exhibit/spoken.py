@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from pi_controller.display import phrases
-from pi_controller.exhibit.lessons import IDLE, TERMS
+from pi_controller.exhibit.lessons import TERMS
 from pi_controller.exhibit.screen import Choice, Screen, build_screen, name_sides
+from pi_controller.exhibit.stage import IDLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -31,11 +31,11 @@ from pi_controller.config import Settings
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.display.sound import TEST_TONES, SoundError, tones
 from pi_controller.errors import SettingsError, describe_error
+from pi_controller.exhibit.crash_count import CrashCounter
 from pi_controller.exhibit.exhibit import UNTIL_REOPENED, Exhibit, SessionGames, local_time
 from pi_controller.exhibit.faults import STEPS, Fault, find_faults, list_steps
-from pi_controller.exhibit.health import CrashCounter, DriftReading, Fact, KioskWatch, MachineWatch, facts, store_state
+from pi_controller.exhibit.health import Fact, MachineWatch, facts, store_state
 from pi_controller.exhibit.host_files import HostFiles
-from pi_controller.exhibit.lessons import IDLE, StageName
 from pi_controller.exhibit.orders import (
     MAX_NOTICE_CHARS,
     CloseToday,
@@ -54,10 +54,13 @@ from pi_controller.exhibit.orders import (
     StaffOrder,
     UseSettings,
 )
+from pi_controller.exhibit.page_watch import KioskWatch
 from pi_controller.exhibit.pages import host_lines, render_screen
 from pi_controller.exhibit.screen import build_screen
 from pi_controller.exhibit.self_test import Verdict
+from pi_controller.exhibit.sensor_drift import DriftReading
 from pi_controller.exhibit.staff_setup import Save, SetupHooks, StaffSetup
+from pi_controller.exhibit.stage import IDLE, StageName
 from pi_controller.exhibit.usage import COLUMNS, Bar, Usage
 from pi_controller.host.files import atomic_write
 from pi_controller.host.notify import last_line

@@ -25,7 +25,7 @@ from pi_controller.errors import SettingsError
 from pi_controller.exhibit.host_files import HostTexts
 from pi_controller.web import requests
 from pi_controller.web.accounts import Session
-from pi_controller.web.limits import is_loopback
+from pi_controller.web.connection_limits import is_loopback
 from pi_controller.web.requests import RequestError, json_route
 from pi_controller.web.roles import has_right
 from pi_controller.web.settings_page import Save, SettingsChange

@@ -16,7 +16,8 @@ from random import Random
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from pi_controller.errors import MatError
-from pi_controller.exhibit.lessons import START_POSITION, Lessons, Pace, sticks
+from pi_controller.exhibit.lessons import START_POSITION, Lessons, sticks
+from pi_controller.exhibit.stage import Pace
 from pi_controller.pads import EVERY_PAD
 from pi_controller.referee.facts import ActionPlayed, Fact, HideAgain, Reveal
 from pi_controller.referee.hits import ONE_STROKE_S

@@ -16,9 +16,10 @@ from typing import NamedTuple, Self, get_args
 import msgspec
 
 from pi_controller.errors import JournalError, MatError
+from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import GameCopy, Order, Reply
-from pi_controller.hub.store import StoreError, TournamentLog
+from pi_controller.hub.store import StoreError
 from pi_controller.journal import file
 from pi_controller.referee.facts import Fact as GameFact
 from pi_controller.referee.facts import GameOpened, MatchGiven

@@ -22,7 +22,7 @@ from pi_controller.hub import join
 from pi_controller.hub.mqtt import Broker, can_sign_in
 from pi_controller.hub.settings import ACCOUNT, HTTPS_PORT, HubSettings
 from pi_controller.hub.setup import JOINED, TABLES, has_joined, issue_account, reload_broker
-from pi_controller.web.limits import client_network, is_loopback
+from pi_controller.web.connection_limits import client_network, is_loopback
 from pi_controller.web.throttle import Throttle
 
 log = logging.getLogger(__name__)

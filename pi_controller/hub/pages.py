@@ -40,10 +40,11 @@ from pi_controller.tournament.competition import LaterMatchesStartedError
 from pi_controller.web import requests
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Sessions, Users
 from pi_controller.web.address import PageSettings, qr_code
-from pi_controller.web.app import file_response, help_routes
+from pi_controller.web.connection_limits import is_loopback
 from pi_controller.web.feed import Feed
+from pi_controller.web.help_pages import file_response, help_routes
 from pi_controller.web.host_marks import load_host_marks
-from pi_controller.web.limits import HEADERS, RequestFilter, is_loopback
+from pi_controller.web.limits import HEADERS, RequestFilter
 from pi_controller.web.pushed_page import event_stream
 from pi_controller.web.roles import has_right
 from pi_controller.web.server import WebServer
@@ -206,7 +207,7 @@ class HubPages:
 
     def welcome(self, *, shows: bool) -> str:
         """Return the start-up message about the director's first sign-in; "" if there are users already."""
-        from pi_controller.web.judge_api import new_head  # noqa: PLC0415 - only needed at the first start
+        from pi_controller.web.judge_setup import new_head  # noqa: PLC0415
 
         if self.users.list_users():
             return ""

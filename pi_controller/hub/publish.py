@@ -16,9 +16,11 @@ from tempfile import TemporaryDirectory
 from pi_controller.display.phrases import sheet_wording
 from pi_controller.errors import MatError, describe_error
 from pi_controller.hub.boards import Boards
+from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
-from pi_controller.hub.inbox import Inbox, write_journals
-from pi_controller.hub.store import Database, TournamentLog
+from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.store import Database
+from pi_controller.hub.store_copy import write_journals
 from pi_controller.journal.export import write_all
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.sheet import sheet_of

@@ -12,6 +12,7 @@ from typing import Any
 from pi_controller.errors import MatError, describe_error
 from pi_controller.extras import install_command
 from pi_controller.host.platform import call_at_stop_signals, run_async
+from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
 from pi_controller.hub.hub import Hub
 from pi_controller.hub.inbox import Inbox
@@ -24,7 +25,7 @@ from pi_controller.hub.setup import (
     load_server_tls,
     read_certificate,
 )
-from pi_controller.hub.store import Database, DatabaseUnavailableError, TournamentLog
+from pi_controller.hub.store import Database, DatabaseUnavailableError
 
 # An MQTT broker in the hub's own process, for a first try on one machine: it accepts local connections only.
 

@@ -9,20 +9,16 @@ from __future__ import annotations
 import sqlite3
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
-import msgspec
-
 from pi_controller.errors import MatError, describe_error
 from pi_controller.extras import install_hint
 from pi_controller.host.files import create_private_file
 from pi_controller.journal import file
-from pi_controller.journal.file import Row, genesis, next_hash
-from pi_controller.tournament.decisions import Decision, Fact
 
 if TYPE_CHECKING:
     import psycopg
@@ -287,71 +283,3 @@ class _PostgresStore(Store):
 
 def _first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
-
-
-# The director's decisions on disk: append-only in the hub's store, as a hash chain.
-#
-# The log has its own connection, so a decision never waits for messages of tables.
-
-
-_TABLE = """decisions(
-  seq INTEGER PRIMARY KEY, t DOUBLE PRECISION NOT NULL, actor TEXT NOT NULL, key TEXT NOT NULL, body TEXT NOT NULL,
-  hash TEXT NOT NULL
-)"""
-_decoder = msgspec.json.Decoder(Fact)
-
-
-class TournamentLog(StoreUser):
-    """The decisions in the hub's file or database. Raises `StoreError`."""
-
-    def __init__(self, where: Path | Database) -> None:
-        self.keys: dict[tuple[str, str], int] = {}
-        """The number of the decision by actor and idempotency key: a repeated command counts once."""
-        self._last = (0, genesis(""))
-        super().__init__(where, [_TABLE], append_only=["decisions"])
-
-    def read(self) -> Iterator[Decision]:
-        """Yield all decisions in order and verify the hash chain."""
-        self._last = (0, genesis(""))
-        rows = self._store.execute("SELECT seq, t, actor, key, body, hash FROM decisions ORDER BY seq")
-        for seq, (n, t, actor, key, body, its_hash) in enumerate(rows, 1):
-            if n != seq or next_hash(self._last[1], _row(n, t, actor, key, body)) != its_hash:
-                raise StoreError(f"{self._store.name}: decision {seq} was changed", "use its last backup")
-            self._remember_last(n, actor, key, its_hash)
-            try:
-                fact = _decoder.decode(body)
-            except msgspec.MsgspecError as error:
-                raise StoreError(
-                    f"{self._store.name} has a decision that this program cannot read: {error}", "update the program"
-                ) from error
-            yield Decision(n, t, actor, fact)
-
-    def append(self, decision: Decision, key: str = "") -> None:
-        """Write `decision` safely to disk. Call `read` to its end first."""
-        row = self._as_row(decision, key)
-        with self._store.transaction():
-            self._store.execute("INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?)", row)
-        self._remember_last(decision.seq, decision.actor, key, row[-1])
-
-    def was_written(self, decision: Decision, key: str = "") -> bool:
-        """Return whether `decision` was written although `append` raised an error."""
-        its_hash = self._as_row(decision, key)[-1]
-        if self._store.execute("SELECT hash FROM decisions WHERE seq = ?", [decision.seq]) != [(its_hash,)]:
-            return False
-        self._remember_last(decision.seq, decision.actor, key, its_hash)
-        return True
-
-    def _as_row(self, decision: Decision, key: str) -> tuple[int, float, str, str, str, str]:
-        """Return the row of `decision` in the store."""
-        seq, t, actor, fact = decision
-        body = msgspec.json.encode(fact).decode()
-        return seq, t, actor, key, body, next_hash(self._last[1], _row(seq, t, actor, key, body))
-
-    def _remember_last(self, seq: int, actor: str, key: str, its_hash: str) -> None:
-        self._last = seq, its_hash
-        if key:
-            self.keys[actor, key] = seq
-
-
-def _row(seq: int, t: float, actor: str, key: str, body: str) -> Row:
-    return Row(seq, seq, t, f"{actor}\0{key}", body)

@@ -22,8 +22,8 @@ from pi_controller import __version__
 from pi_controller.config import Settings
 from pi_controller.errors import MatError, describe_error
 from pi_controller.host.machine_health import MachineHealth, read_health, round_health
-from pi_controller.hub import messages, mqtt
-from pi_controller.hub.inbox import READ_ERRORS, Journals, NextGameError
+from pi_controller.hub import messages, mqtt, outbox
+from pi_controller.hub.received_journals import READ_ERRORS, Journals, NextGameError
 from pi_controller.referee.judge import CopiedRecords, MatchCall, MatchVoidCall, RoundClockCall, VoidReason
 from pi_controller.table.commands import CommandQueueError
 from pi_controller.table.table import Observer, Table
@@ -80,7 +80,7 @@ class TableLink(mqtt.BackgroundLink, Observer[Table]):
         self._folder = journal.absolute().parent
         self._journals = Journals(journal)
         self._start = secrets.token_hex(4)
-        self._outbox = messages.Outbox(self._start, __version__)
+        self._outbox = outbox.Outbox(self._start, __version__)
         self._latest: _News | None = None
         self._sent: View | None = None
         self._command_queue = command_queue
@@ -307,7 +307,7 @@ class TableLink(mqtt.BackgroundLink, Observer[Table]):
             log.warning("to the hub: %s", what)
 
 
-def split_events(wanted: messages.RecordRange, journals: Journals) -> list[messages.Events]:
+def split_events(wanted: outbox.RecordRange, journals: Journals) -> list[messages.Events]:
     """Split these records, and the rest of their last batch, into messages of about `_PART_BYTES` at most.
 
     Each message ends with a whole batch, unless that has more than `MAX_RECORDS`: so what the hub has is a state of the

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
-from pi_controller.errors import UsageError, describe_error
-from pi_controller.journal.journal import Journal
-from pi_controller.record import model, notation
-from pi_controller.record.file import MAX_BYTES, SET, ParseIssues, Playthrough, decode_lines, read, start_playthrough
-from pi_controller.record.model import Check, Comment, Entry, Move, Record, RecordError, Ruling
-from pi_controller.record.notation import format_caller, format_table_fact, format_text
+from pi_controller.errors import UsageError
+from pi_controller.record import model, notation, table_facts
+from pi_controller.record.file import SET, ParseIssues, Playthrough, decode_lines
+from pi_controller.record.model import Comment, Entry, Move, Record, RecordError, Ruling
+from pi_controller.record.table_facts import format_caller, format_table_fact
 from pi_controller.referee import facts
 from pi_controller.referee.history import with_status
 from pi_controller.rules import registry
-from pi_controller.rules.base import Action, Game, IllegalActionError, InvalidActionError, Json, Team
-from pi_controller.rules.play import draw_sheet
+from pi_controller.rules.base import Action, Game, IllegalActionError, InvalidActionError, Team
 from pi_controller.text import strip_controls
 
 Played = Callable[[str, Mapping[str, Any], Mapping[str, str]], str]
@@ -128,7 +125,7 @@ class _RecordBuilder:
             case facts.Question():
                 self._asked = fact
             case facts.Answer(t=t):
-                self._rule(t, notation.format_answer(self._asked, fact), superseded)
+                self._rule(t, table_facts.format_answer(self._asked, fact), superseded)
             case facts.HideAgain(t=t, why=why, by="judge"):
                 self._rule(t, ": ".join(filter(None, ("hide again", why))), superseded)
             case facts.Undone(t=t, reason=reason):
@@ -186,117 +183,3 @@ class _RecordBuilder:
         assert self._opened
         since = round(t - self._opened.t, 3)
         return since if 0 <= since <= model.MAX_TIME_S else None
-
-
-# Renders a record: hide by hide, or turn by turn, with the sticks drawn; or one JSON object an entry.
-
-
-def as_text(record: Record, out: TextIO, to: int | None = None, played: Played | None = None) -> None:
-    """Write the game as text to `out`, only the first `to` entries if given. Raises `RecordError`.
-
-    `played` puts an action of a game into words; without it, or if it returns "", the record's own form is shown.
-    """
-    playthrough = start_playthrough(record)
-    teams = " and ".join(f"{format_text(name)} ({team})" for team, name in sorted(record.teams.items()))
-    out.write(
-        f"{record.game} {format_text(record.version) or playthrough.game.version}{f': {teams}' if teams else ''}\n"
-    )
-    out.write(
-        "".join(f"{format_text(line)}\n" for line in (record.source or playthrough.game.source, record.rules) if line)
-    )
-    out.write("".join(f"{name} = {strip_controls(str(value))}\n" for name, value in record.options.items()))
-    out.write("".join(f"{name}: {format_text(value)}\n" for name, value in record.headers))
-    word = "Turn" if "thrower" in playthrough.sheet else "Hide"
-    for n, entry in enumerate(record.entries[:to], 1):
-        before = playthrough.sheet
-        if isinstance(entry, Move) and not entry.superseded:
-            turn, _ = playthrough.play(entry.action)
-            if turn:
-                out.write(f"\n{draw_sheet(f'{word} {turn}', before)}\n")
-        taken = "   (undone)" if isinstance(entry, Move | Ruling) and entry.superseded else ""
-        out.write(f"{n:>5}  {_line_of(entry, record, played)}{taken}\n")
-        if isinstance(entry, Move) and not taken and entry.action.get("do") == SET:
-            out.write(f"{draw_sheet('Score set by hand', playthrough.sheet)}\n")
-    over = playthrough.game.is_over(playthrough.state)
-    out.write(f"\n{draw_sheet('End' if over else 'In progress', playthrough.sheet)}\n")
-
-
-def _line_of(entry: Entry, record: Record, played: Played | None) -> str:
-    words = ""
-    if played and isinstance(entry, Move):
-        words = played(record.game, entry.action, {**record.teams})
-    return notation.format_entry(entry, record.game, words=words).lstrip(" ~")
-
-
-def as_json(record: Record, out: TextIO, to: int | None = None) -> None:
-    """Write one JSON object for each entry to `out`, then one with the final state.
-
-    Entries that count have the state after them; `to` limits the number of entries. Raises `RecordError`.
-    """
-    playthrough = start_playthrough(record)
-    for n, entry in enumerate(record.entries[:to], 1):
-        line = {"entry": n, **_entry_as_json(entry)}
-        if isinstance(entry, Move) and not entry.superseded:
-            playthrough.play(entry.action)
-            line["state"] = playthrough.sheet
-        _line(out, line)
-    _line(out, {"state": playthrough.sheet, "over": playthrough.game.is_over(playthrough.state)})
-
-
-def _entry_as_json(entry: Entry) -> dict[str, Json]:
-    match entry:
-        case Move():
-            fields = {"t": entry.t, "by": entry.by or None, "comment": entry.comment or None}
-            given = {key: value for key, value in fields.items() if value is not None}
-            return {"action": dict(entry.action), "calls": entry.calls, "counts": not entry.superseded, **given}
-        case Ruling(text=text, t=t, superseded=superseded):
-            return {"ruling": text, "counts": not superseded, **({} if t is None else {"t": t})}
-        case Comment(text=text):
-            return {"comment": text}
-        case Check(values=values, comment=comment):
-            return {"stated": dict(values), **({"comment": comment} if comment else {})}
-
-
-def _line(out: TextIO, content: dict[str, Any]) -> None:
-    out.write(json.dumps(content) + "\n")
-
-
-# Read the record of a game from a journal, a score sheet or a written record, by the content of the file.
-
-_SQLITE = b"SQLite format 3\0"
-
-
-def is_journal(path: str) -> bool:
-    """Return whether `path` is a journal; also True if it is missing or empty, so that the journal reports that."""
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(len(_SQLITE)) in (_SQLITE, b"")
-    except OSError:
-        return True
-
-
-def read_record_file(path: str, game: str = registry.DEFAULT_GAME, settings: Mapping[str, str] | None = None) -> Record:
-    """Return the record in a file that is no journal: a written record, or a score sheet of `game`.
-
-    Raises `UsageError` if it cannot be read.
-    """
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise UsageError(
-            f"cannot read {path}: {describe_error(error)}", "name a journal, a sheet or a record"
-        ) from error
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
-        return from_sheet(data, registry.game(game, settings))
-    return read(data)
-
-
-def read_journal_record(path: str, *, private: bool = False) -> Record:
-    """Return the record of the game in the journal `path`; with `private` it has the reasons of protests.
-
-    Raises `JournalError`.
-    """
-    with Journal(path, read_only=True) as journal:
-        records = list(journal.read())
-    return from_journal(records, (("Provenance", f"journal {Path(path).name}"[:1000]),), private=private)

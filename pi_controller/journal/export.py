@@ -19,10 +19,10 @@ import msgspec
 
 from pi_controller.errors import MatError, describe_error
 from pi_controller.host.platform import is_root
-from pi_controller.journal.convert import read_journal_record
 from pi_controller.journal.file import SHORT_HASH_CHARS
+from pi_controller.journal.read_record import read_journal_record
 from pi_controller.journal.sheet import Line, Sheet, columns
-from pi_controller.record.file import write
+from pi_controller.record.writing import write
 from pi_controller.text import strip_controls, strip_controls_deep
 
 # Score sheet to print and sign: one self-contained HTML page for A4 or Letter, without scripts.

@@ -44,7 +44,8 @@ from pi_controller.lazy import lazy_getattr
 from pi_controller.record.model import Check, Comment, Move, ParseIssue, Record, RecordError, Ruling
 
 if TYPE_CHECKING:
-    from pi_controller.record.file import read, write
+    from pi_controller.record.file import read
+    from pi_controller.record.writing import write
 else:
     __getattr__ = lazy_getattr(__name__, {"read": "file", "write": "file"})  # a table needs neither to play
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from pi_controller.exhibit.installation import Installation
     from pi_controller.hub.table_link import TableLink
     from pi_controller.web.feed import Feed
-    from pi_controller.web.judge_api import JudgeConsole
+    from pi_controller.web.judge_setup import JudgeConsole
     from pi_controller.web.server import WebServer
 
 log = logging.getLogger(__name__)
@@ -142,7 +142,7 @@ def assemble_exhibit(
     `clock` is the clock that will step it, s since 1970; with `sim` its visitors are simulated, and it has no
     heartbeat. The page is started. `options` are those of an `Installation`.
     """
-    from pi_controller.exhibit.health import CrashCounter, boot_id  # noqa: PLC0415 - a table is no exhibit
+    from pi_controller.exhibit.crash_count import CrashCounter, boot_id  # noqa: PLC0415
     from pi_controller.exhibit.installation import Installation  # noqa: PLC0415
 
     languages = tuple(resolve_language(one) for one in settings.exhibit.languages)
@@ -346,7 +346,7 @@ def _web(
     if not settings.web.enabled:
         return None, None, None, ""
     from pi_controller.web.app import rules_route  # noqa: PLC0415
-    from pi_controller.web.feed import Feed  # noqa: PLC0415 - only a table with pages needs it
+    from pi_controller.web.feed import Feed  # noqa: PLC0415
 
     web = settings.web
     feed = Feed(clock=clock)
@@ -354,7 +354,7 @@ def _web(
     rules = rules_route(lambda: (table.game, settings.referee_settings(table.game.settings)), web.language)
     command_queue, more, welcome_text = None, [rules], ""
     if web.judges:
-        from pi_controller.web.judge_api import make_judge_console, welcome  # noqa: PLC0415
+        from pi_controller.web.judge_setup import make_judge_console, welcome  # noqa: PLC0415
 
         judges = make_judge_console(settings, table, feed, clock)
         stack.callback(judges.users.close)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING
 
-from pi_controller.exhibit.lessons import IDLE
+from pi_controller.exhibit.stage import IDLE
 from pi_controller.pads import EVERY_PAD
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 from pi_controller.table.table import Observer

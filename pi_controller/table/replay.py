@@ -14,12 +14,12 @@ from typing import Any, TextIO, cast
 import msgspec
 
 from pi_controller.errors import JournalError, MatError
-from pi_controller.journal import convert
-from pi_controller.journal.convert import is_journal, read_journal_record, read_record_file
+from pi_controller.journal import convert, rendering
 from pi_controller.journal.journal import Journal
+from pi_controller.journal.read_record import is_journal, read_journal_record, read_record_file
 from pi_controller.record.model import Record as WrittenRecord
 from pi_controller.record.model import RecordError
-from pi_controller.record.notation import format_caller, format_table_fact, format_words
+from pi_controller.record.table_facts import format_caller, format_table_fact, format_words
 from pi_controller.referee import facts
 from pi_controller.referee.commitment import CommitmentContext, check
 from pi_controller.referee.history import History, Record
@@ -74,9 +74,9 @@ def _replay_record(
     for fault in record.faults:
         print(f"moccasin-mat: line {fault.line}: {strip_controls(fault.message)}", file=sys.stderr)
     if json:
-        convert.as_json(record, sys.stdout, to)
+        rendering.as_json(record, sys.stdout, to)
     else:
-        convert.as_text(record, sys.stdout, to, played)
+        rendering.as_text(record, sys.stdout, to, played)
     return 2 if record.faults else 0
 
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from pi_controller.errors import MatError, describe_error
 from pi_controller.host.files import create_private_file
 from pi_controller.text import NAME_LENGTH, is_name_length, normalize_name, strip_controls
-from pi_controller.web.limits import client_network
+from pi_controller.web.connection_limits import client_network
 from pi_controller.web.roles import ROLES
 from pi_controller.web.throttle import Throttle
 

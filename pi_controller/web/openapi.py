@@ -10,7 +10,7 @@ import msgspec
 from pi_controller import __version__
 from pi_controller.table.view import View
 from pi_controller.web import api, requests
-from pi_controller.web.feed import BOARD_MAKERS
+from pi_controller.web.event_stream import BOARD_MAKERS
 
 JSON, EVENTS, SVG = "application/json", "text/event-stream", "image/svg+xml"
 _REF = "#/components/schemas/{name}"

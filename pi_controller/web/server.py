@@ -16,9 +16,15 @@ from starlette.types import ASGIApp
 from pi_controller.errors import MatError, describe_error
 from pi_controller.host.platform import max_open_files
 from pi_controller.web.address import PageSettings
-from pi_controller.web.app import create_app
 from pi_controller.web.feed import Feed
-from pi_controller.web.limits import MAX_HEADER_BYTES, LimitedListener, LimitedServerState, TimedProtocol, TlsProtocol
+from pi_controller.web.help_pages import create_app
+from pi_controller.web.http_timeouts import (
+    MAX_HEADER_BYTES,
+    LimitedListener,
+    LimitedServerState,
+    TimedProtocol,
+    TlsProtocol,
+)
 
 _SEND_BUFFER = 64 * 1024  # bytes that the kernel buffers for a watcher that does not read
 _DEAD_AFTER_MS = 30_000  # a watcher without a TCP acknowledgement for this long is gone

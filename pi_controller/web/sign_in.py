@@ -11,7 +11,7 @@ from typing import Any, cast
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from pi_controller.web import accounts, api, console_page, limits, requests, roles
+from pi_controller.web import accounts, api, console_page, http_timeouts, requests, roles
 from pi_controller.web.throttle import TokenBuckets
 
 log = logging.getLogger(__name__)
@@ -123,7 +123,7 @@ class SignInRoutes:
         session = await self.authenticator.session(token, touch=touch) if 0 < len(token) <= 100 else None
         if session is None:
             raise requests.RequestError("signed_out", "you are not signed in", "sign in")
-        limits.keep_connection(request.scope)
+        http_timeouts.keep_connection(request.scope)
         return session
 
     async def require_right(self, request: Request, right: roles.Right, deed: str) -> accounts.Session:

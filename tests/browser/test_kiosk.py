@@ -18,8 +18,8 @@ from watched_kiosk import watched_kiosk
 from pi_controller import __version__
 from pi_controller.card import kiosk
 from pi_controller.config import Settings
-from pi_controller.exhibit.health import SILENCE_TIMEOUT_S
 from pi_controller.exhibit.orders import OrderQueue
+from pi_controller.exhibit.page_watch import SILENCE_TIMEOUT_S
 from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.host.status import FILE, NEW_CARD, POWER_CYCLE_HINT, FaultChannel
 

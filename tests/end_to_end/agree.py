@@ -48,11 +48,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))  # random_play.py
 
 from random_play import CALLS, Input, RandomPlay, Setup, check_makers, players, setup_of
 
-from pi_controller.journal.convert import from_sheet, read_journal_record, to_sheet
+from pi_controller.journal.convert import from_sheet, to_sheet
 from pi_controller.journal.journal import Journal
+from pi_controller.journal.read_record import read_journal_record
 from pi_controller.journal.sheet import sheet_of
 from pi_controller.journal.verify import verify_journal
-from pi_controller.record.file import SET, Playthrough, read, write
+from pi_controller.record.file import SET, Playthrough, read
+from pi_controller.record.writing import write
 from pi_controller.referee import commitment
 from pi_controller.referee.facts import ActionPlayed, Commit, CommitmentWithdrawn, Question, Reveal, StateSet
 from pi_controller.referee.history import History, effective_records, fold

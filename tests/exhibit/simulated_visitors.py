@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from exhibit_rig import Rig
 
 from pi_controller.errors import MatError
-from pi_controller.exhibit.health import CrashCounter
-from pi_controller.exhibit.lessons import IDLE
+from pi_controller.exhibit.crash_count import CrashCounter
+from pi_controller.exhibit.stage import IDLE
 from pi_controller.exhibit.usage import Usage, usage_path
 from pi_controller.journal.verify import verify_journal
 from pi_controller.sensing.events import Link

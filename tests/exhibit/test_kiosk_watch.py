@@ -8,7 +8,7 @@ from visit import visitor
 from watched_kiosk import LOOK_S, watched_kiosk
 
 from pi_controller.config import read_settings
-from pi_controller.exhibit.health import (
+from pi_controller.exhibit.page_watch import (
     HOUR_S,
     MAX_RESTARTS,
     SILENCE_TIMEOUT_S,

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from pi_controller.board.messages import Piezo, Touch
 from pi_controller.board.strips import MemoryStrip
 from pi_controller.config import read_settings
-from pi_controller.exhibit.health import SCANS, MachineWatch, SensorDrift, facts
+from pi_controller.exhibit.health import MachineWatch, facts
 from pi_controller.exhibit.screen import build_screen
+from pi_controller.exhibit.sensor_drift import SCANS, SensorDrift
 from pi_controller.host.machine_health import MachineHealth
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap

@@ -11,10 +11,12 @@ from pi_controller.config import read_settings
 from pi_controller.config.model import ExhibitSection
 from pi_controller.exhibit.exhibit import EndedSession, find_next_opening
 from pi_controller.exhibit.faults import KINDS, STEPS, find_faults
-from pi_controller.exhibit.health import DriftReading, KioskWatch, MachineWatch, facts
+from pi_controller.exhibit.health import MachineWatch, facts
 from pi_controller.exhibit.host_files import TEXTS, HostFiles
+from pi_controller.exhibit.page_watch import KioskWatch
 from pi_controller.exhibit.screen import build_screen
 from pi_controller.exhibit.self_test import GAMES, Verdict
+from pi_controller.exhibit.sensor_drift import DriftReading
 from pi_controller.exhibit.staff_desk import HOME
 from pi_controller.exhibit.staff_setup import PATH
 from pi_controller.exhibit.usage import Usage

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_controller.exhibit.lessons import IDLE, Stage, Times
+from pi_controller.exhibit.stage import IDLE, Stage, Times
 
 TIMES = Times(answer_s=30, ask_after_s=40, leave_after_s=20, longest_s=900)
 

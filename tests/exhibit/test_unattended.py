@@ -9,8 +9,8 @@ from exhibit_rig import Rig
 from pi_controller.cli import main
 from pi_controller.config import read_settings
 from pi_controller.errors import SettingsError
+from pi_controller.exhibit.crash_count import MAX_CRASHES, CrashCounter
 from pi_controller.exhibit.exhibit import EndedSession
-from pi_controller.exhibit.health import MAX_CRASHES, CrashCounter
 from pi_controller.exhibit.host_files import TEXTS, HostFiles, read_host_texts
 from pi_controller.exhibit.screen import build_screen
 from pi_controller.exhibit.usage import Usage

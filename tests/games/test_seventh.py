@@ -16,10 +16,11 @@ from pi_controller.display import game_display, phrases
 from pi_controller.display.lights import frame
 from pi_controller.display.terminal import TerminalTable, render_text
 from pi_controller.errors import UsageError
-from pi_controller.journal.convert import read_journal_record
 from pi_controller.journal.journal import Journal
+from pi_controller.journal.read_record import read_journal_record
 from pi_controller.pinmap import pinmap
-from pi_controller.record.file import read, write
+from pi_controller.record.file import read
+from pi_controller.record.writing import write
 from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.runtime.console import execute_line, help_now

@@ -8,9 +8,10 @@ from inbox_messages import A, events, records, take
 
 from pi_controller.cli.hub import hub as main
 from pi_controller.errors import UsageError
-from pi_controller.hub.inbox import Inbox, back_up, restore, summarize_store, write_journals
+from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import Game, Hello
 from pi_controller.hub.store import Database, StoreError
+from pi_controller.hub.store_copy import back_up, restore, summarize_store, write_journals
 from pi_controller.journal import file
 from pi_controller.journal.verify import verify_journal
 

@@ -6,7 +6,7 @@ import pytest
 from hub_site import Site, certify
 
 from pi_controller.hub.setup import SERVER, HubSetupError, load_server_tls
-from pi_controller.web.limits import is_loopback
+from pi_controller.web.connection_limits import is_loopback
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import pytest
 from inbox_messages import A, records
 
 from pi_controller.hub import messages
-from pi_controller.hub.messages import GameCopy, MessageError, Order, RecordRange, decode, encode
+from pi_controller.hub.messages import GameCopy, MessageError, Order, decode, encode
+from pi_controller.hub.outbox import RecordRange
 from pi_controller.hub.table_link import split_events
 from pi_controller.journal.file import Row
 

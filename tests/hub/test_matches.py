@@ -10,10 +10,11 @@ from hub_hall import TEAMS
 from pi_controller import __version__
 from pi_controller.display.terminal import render_text
 from pi_controller.hub.boards import Boards
+from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import MAX_UNANSWERED_S, Director
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import Reply, State, encode
-from pi_controller.hub.store import StoreError, TournamentLog
+from pi_controller.hub.store import StoreError
 from pi_controller.referee.facts import GameOpened
 from pi_controller.runtime.console import execute_line
 from pi_controller.tournament import decisions as d

@@ -2,17 +2,8 @@
 
 import random
 
-from pi_controller.hub.messages import (
-    HELLO_RETRY_S,
-    MAX_UNACKED_RECORDS,
-    REFUSED_RETRY_S,
-    RESEND_S,
-    Ack,
-    Game,
-    Hello,
-    Outbox,
-    RecordRange,
-)
+from pi_controller.hub.messages import Ack, Game, Hello
+from pi_controller.hub.outbox import HELLO_RETRY_S, MAX_UNACKED_RECORDS, REFUSED_RETRY_S, RESEND_S, Outbox, RecordRange
 
 A, B = "aa" * 16, "bb" * 16
 

@@ -18,11 +18,12 @@ from hub_site import TEAMS, Site
 from pi_controller.hub import decision_log
 from pi_controller.hub.boards import Boards
 from pi_controller.hub.decision_log import LATER_MATCH_CHOICES
+from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director, GameAtTable
 from pi_controller.hub.hub import TableStatus
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.pages import RIGHTS, BreakSent, break_times
-from pi_controller.hub.store import StoreError, TournamentLog
+from pi_controller.hub.store import StoreError
 from pi_controller.rules.base import InvalidActionError
 from pi_controller.table.view import QuestionView
 from pi_controller.tournament import decisions as d

@@ -10,10 +10,10 @@ from hub_site import Site
 from hub_venue import TEAMS, Venue
 
 from pi_controller.cli.hub import hub as main
+from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.publish import PublishError, publish_store
-from pi_controller.hub.store import TournamentLog
 from pi_controller.record.file import read
 
 

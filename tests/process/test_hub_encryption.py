@@ -13,7 +13,7 @@ from served_site import ServedSite
 
 from pi_controller.hub.setup import CA, SERVER, format_fingerprint, read_certificate
 from pi_controller.web import limits
-from pi_controller.web.limits import ConnectionLimits
+from pi_controller.web.connection_limits import ConnectionLimits
 
 PATIENCE_S = 60.0
 

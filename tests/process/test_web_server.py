@@ -16,8 +16,8 @@ from event_stream import Stream
 from served_house import ServedHouse as House
 
 from pi_controller.errors import MatError
-from pi_controller.web import limits
-from pi_controller.web.app import create_app
+from pi_controller.web import http_timeouts
+from pi_controller.web.help_pages import create_app
 from pi_controller.web.server import WebError, WebServer
 
 WATCHERS = 5
@@ -187,11 +187,11 @@ def callers(address, port, count):
 
 def test_rush_from_one_address_is_refused_at_accept():
     now = 0.0
-    with limits.LimitedListener(socket.AF_INET, lambda: now) as gate, ExitStack() as stack:
+    with http_timeouts.LimitedListener(socket.AF_INET, lambda: now) as gate, ExitStack() as stack:
         gate.bind(("127.0.0.1", 0))
         gate.listen(32)
         gate.setblocking(False)
-        port, most = gate.getsockname()[1], int(limits.CONNECTION_BURST)
+        port, most = gate.getsockname()[1], int(http_timeouts.CONNECTION_BURST)
         for address, count in (("127.0.0.66", 140), ("127.0.0.3", 1), ("127.0.0.66", 80), ("127.0.0.4", 1)):
             for line in callers(address, port, count):
                 stack.enter_context(closing(line))
@@ -199,16 +199,16 @@ def test_rush_from_one_address_is_refused_at_accept():
         now += 1.0
         for line in callers("127.0.0.66", port, most):
             stack.enter_context(closing(line))
-        assert let_in(gate) == {"127.0.0.66": limits.CONNECTIONS_A_SECOND}
+        assert let_in(gate) == {"127.0.0.66": http_timeouts.CONNECTIONS_A_SECOND}
 
 
 def test_accept_yields_while_refusing_many_connections():
-    with limits.LimitedListener(socket.AF_INET, lambda: 0.0) as gate, ExitStack() as stack:
+    with http_timeouts.LimitedListener(socket.AF_INET, lambda: 0.0) as gate, ExitStack() as stack:
         gate.bind(("127.0.0.1", 0))
         gate.listen(32)
         gate.setblocking(False)
-        most = int(limits.CONNECTION_BURST)
-        for line in callers("127.0.0.66", gate.getsockname()[1], most + limits.TURNED_AWAY + 1):
+        most = int(http_timeouts.CONNECTION_BURST)
+        for line in callers("127.0.0.66", gate.getsockname()[1], most + http_timeouts.TURNED_AWAY + 1):
             stack.enter_context(closing(line))
         for _ in range(most):
             gate.accept()[0].close()

@@ -3,7 +3,8 @@
 import pytest
 from load_file import load_file
 
-from pi_controller.record.file import read, write
+from pi_controller.record.file import read
+from pi_controller.record.writing import write
 
 
 @pytest.fixture(scope="session")

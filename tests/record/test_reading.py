@@ -2,8 +2,9 @@
 
 import pytest
 
-from pi_controller.record.file import MAX_ISSUES, MAX_LINE_BYTES, MAX_LINES, read, write
+from pi_controller.record.file import MAX_ISSUES, MAX_LINE_BYTES, MAX_LINES, read
 from pi_controller.record.model import Comment, Move, ParseIssue, Ruling
+from pi_controller.record.writing import write
 
 GOOD = """\
 Record: 1

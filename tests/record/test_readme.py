@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 import pi_controller.record
-from pi_controller.record.file import read, write
+from pi_controller.record.file import read
 from pi_controller.record.notation import format_action, parse_action, scan
+from pi_controller.record.writing import write
 from pi_controller.rules import registry
 
 FOLDER = Path(pi_controller.record.__file__).parent

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_controller.journal.convert import from_sheet, to_sheet
-from pi_controller.record.file import read, write
+from pi_controller.record.file import read
+from pi_controller.record.writing import write
 from pi_controller.rules import registry
 
 TEXTS = st.lists(st.text(max_size=30), min_size=1, max_size=4)

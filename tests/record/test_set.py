@@ -7,9 +7,11 @@ import random
 import pytest
 from random_play import steps
 
-from pi_controller.journal.convert import as_json, as_text, from_journal, from_sheet, to_sheet
-from pi_controller.record.file import read, write
+from pi_controller.journal.convert import from_journal, from_sheet, to_sheet
+from pi_controller.journal.rendering import as_json, as_text
+from pi_controller.record.file import read
 from pi_controller.record.model import Move, Record, RecordError
+from pi_controller.record.writing import write
 from pi_controller.referee.facts import (
     ActionPlayed,
     ClockSet,

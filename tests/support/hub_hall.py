@@ -10,11 +10,11 @@ from memory_broker import MemoryBroker
 from travel import travelling
 
 from pi_controller.hub import mqtt
+from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
 from pi_controller.hub.hub import Hub
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import topic
-from pi_controller.hub.store import TournamentLog
 from pi_controller.tournament import decisions as d
 
 TEAMS = ("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim")

@@ -8,12 +8,12 @@ from judge_house import BEGAN, cheap
 from travel import travelling
 from visit import visitor
 
+from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.pages import HubPages
 from pi_controller.hub.settings import HubSettings
 from pi_controller.hub.setup import load_server_tls, write_certificates
-from pi_controller.hub.store import TournamentLog
 from pi_controller.tournament import decisions as d
 
 TEAMS = ("Big Coulee", "Long Hollow", "<b>Buffalo</b>", "=Enemy Swim")

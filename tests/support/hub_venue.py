@@ -7,10 +7,10 @@ from itertools import count
 import msgspec
 from inbox_messages import take
 
+from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import MAX_RECORDS, Events, Game, Hello, Record
-from pi_controller.hub.store import TournamentLog
 from pi_controller.journal.file import Row, chain_rows, genesis
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import GameOpened, MatchGiven

@@ -19,7 +19,7 @@ from pi_controller.runtime.run import TableDesk
 from pi_controller.table.mats import Mat
 from pi_controller.web.accounts import PinHasher, Users
 from pi_controller.web.feed import Feed
-from pi_controller.web.judge_api import make_judge_console
+from pi_controller.web.judge_setup import make_judge_console
 from pi_controller.web.server import WebServer
 
 if TYPE_CHECKING:

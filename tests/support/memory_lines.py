@@ -5,7 +5,7 @@ import re
 
 from visit import await_condition
 
-from pi_controller.web.limits import LimitedServerState
+from pi_controller.web.http_timeouts import LimitedServerState
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 

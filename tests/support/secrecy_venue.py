@@ -14,11 +14,11 @@ from linked_table import VENUE
 from memory_broker import MemoryBroker
 
 from pi_controller.hub import mqtt
+from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
 from pi_controller.hub.hub import Hub
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.settings import ACCOUNT
-from pi_controller.hub.store import TournamentLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable

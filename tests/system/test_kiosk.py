@@ -12,7 +12,7 @@ from pi_controller.card.plan import plan
 from pi_controller.card.service_unit import RUN, unit
 from pi_controller.cli import main
 from pi_controller.config import Settings
-from pi_controller.exhibit.health import START_TIMEOUT_S
+from pi_controller.exhibit.page_watch import START_TIMEOUT_S
 from pi_controller.host import request
 from pi_controller.host.place import make_place
 

@@ -10,7 +10,7 @@ from pi_controller.card import service
 from pi_controller.card.plan import find_closed_path
 from pi_controller.card.service_unit import WATCHDOG_S, unit
 from pi_controller.host.place import Place, SetupError
-from pi_controller.web.limits import MAX_CONNECTIONS, MAX_KEPT_CONNECTIONS, SPARE
+from pi_controller.web.http_timeouts import MAX_CONNECTIONS, MAX_KEPT_CONNECTIONS, SPARE
 
 MOST_EXPOSED = 2.0
 

@@ -13,7 +13,8 @@ from pi_controller.journal.convert import from_journal
 from pi_controller.journal.export import page
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.sheet import sheet_of
-from pi_controller.record.file import read, write
+from pi_controller.record.file import read
+from pi_controller.record.writing import write
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAction
 from pi_controller.referee.selection import referee_for

@@ -8,8 +8,8 @@ import msgspec
 
 from pi_controller.cli.replay import replay
 from pi_controller.errors import MatError
-from pi_controller.journal.convert import read_journal_record
 from pi_controller.journal.journal import Journal
+from pi_controller.journal.read_record import read_journal_record
 from pi_controller.journal.sheet import sheet_of
 from pi_controller.record.model import Move, Ruling
 from pi_controller.referee.facts import UNDO_PROOF_FACTS, GameOpened

@@ -9,7 +9,7 @@ from pi_controller.cli.replay import replay
 from pi_controller.journal.convert import from_journal
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.sheet import sheet_of
-from pi_controller.record.file import write
+from pi_controller.record.writing import write
 from pi_controller.referee.facts import TeamsNamed
 from pi_controller.referee.judge import JudgeAction, JudgeNewGame, JudgeTeams, JudgeUndo
 from pi_controller.referee.selection import referee_for

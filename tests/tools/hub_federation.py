@@ -31,10 +31,11 @@ from hub_chaos import memory_mb
 from hub_load import processor_s
 from postgres import server_of
 
+from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import MAX_RECORDS, Events, Game, Hello, Record
-from pi_controller.hub.store import Database, TournamentLog, open_store
+from pi_controller.hub.store import Database, open_store
 from pi_controller.journal.file import Row, chain_rows, genesis
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import GameOpened, MatchGiven

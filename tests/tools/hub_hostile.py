@@ -34,12 +34,12 @@ from msgspec import inspect
 from ports import free_port
 from postgres import server_of
 
+from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import Ack, Events, Game, Hello, Record, State, decode, encode, topic
 from pi_controller.hub.mqtt import Will, make_client
 from pi_controller.hub.settings import FILE
-from pi_controller.hub.store import TournamentLog
 from pi_controller.journal.file import Row, genesis, next_hash
 from pi_controller.referee.facts import ANY_FACT, GameOpened, MatchGiven
 from pi_controller.rules.registry import game

@@ -5,7 +5,8 @@ import asyncio
 import msgspec
 from travel import run
 
-from pi_controller.web.feed import BLOCK, MAX_WOKEN_AT_ONCE, PAUSE_S, Feed, event, retry_ms, stream
+from pi_controller.web.event_stream import BLOCK, event, retry_ms, stream
+from pi_controller.web.feed import MAX_WOKEN_AT_ONCE, PAUSE_S, Feed
 
 LONG = 30.0
 

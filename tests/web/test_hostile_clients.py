@@ -3,7 +3,7 @@
 import pytest
 from judge_house import House, say
 
-from pi_controller.web import limits, requests
+from pi_controller.web import http_timeouts, limits, requests
 from pi_controller.web import sign_in as console
 
 POSTS = ("/judge/sign-in", "/judge/sign-out", "/judge/command", "/judge/people")
@@ -82,7 +82,7 @@ def test_slow_clients_do_not_delay_others(house, ann, data, end):
             assert say(ann, f"meanwhile-{len(data)}-{n}-{call}", call, **more).status_code == 200
     assert house.loop.time() - began < 0.1
     assert not any(line.closed for line in slow)
-    house.loop.advance(max(limits.HEADER_TIMEOUT_S, requests.BODY_S) + 1)
+    house.loop.advance(max(http_timeouts.HEADER_TIMEOUT_S, requests.BODY_S) + 1)
     assert all(line.closed and line.heard.startswith(end) and bool(line.heard) == bool(end) for line in slow)
 
 
@@ -129,10 +129,10 @@ def test_signed_in_connection_survives_flood_from_same_address(few):
 
 @pytest.mark.parametrize(
     ("descriptors", "most"),
-    [(1024, 1024 - limits.SPARE - limits.MAX_KEPT_CONNECTIONS), (20_000, limits.MAX_CONNECTIONS)],
+    [(1024, 1024 - http_timeouts.SPARE - http_timeouts.MAX_KEPT_CONNECTIONS), (20_000, http_timeouts.MAX_CONNECTIONS)],
 )
 def test_the_server_leaves_descriptors_to_the_table(descriptors, most):
-    shares = limits.LimitedServerState(descriptors).shares
+    shares = http_timeouts.LimitedServerState(descriptors).shares
     given_up = []
     for n in range(most + 1):
         shares.take(f"{n}", lambda n=n: given_up.append(n))

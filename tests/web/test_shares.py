@@ -2,7 +2,7 @@
 
 import pytest
 
-from pi_controller.web.limits import ConnectionLimits, client_network
+from pi_controller.web.connection_limits import ConnectionLimits, client_network
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from pi_controller.web.accounts import (
     is_pin,
     new_pin,
 )
-from pi_controller.web.judge_api import new_head
+from pi_controller.web.judge_setup import new_head
 from pi_controller.web.roles import ROLES, has_right
 from pi_controller.web.throttle import Throttle, TokenBuckets
 

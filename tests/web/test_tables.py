@@ -13,7 +13,8 @@ from played import GAMES, NAMES, SETTINGS, play, views
 import pi_controller.web
 from pi_controller.config.fields import contrast
 from pi_controller.table.view import Opening
-from pi_controller.web.feed import BLOCK, Feed, event
+from pi_controller.web.event_stream import BLOCK, event
+from pi_controller.web.feed import Feed
 from pi_controller.web.live_page import make_board, page
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}

@@ -17,7 +17,7 @@ from pi_controller.runtime.daemon import Daemon
 from pi_controller.runtime.run import Stop, TableDesk, run_loop
 from pi_controller.table.mats import Mat
 from pi_controller.web.feed import Feed
-from pi_controller.web.judge_api import make_judge_console
+from pi_controller.web.judge_setup import make_judge_console
 from pi_controller.web.server import WebServer
 
 if TYPE_CHECKING:

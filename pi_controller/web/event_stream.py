@@ -1,0 +1,86 @@
+"""Server-sent events: one write for each event, padded to whole kilobytes, so that sizes leak no secret."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+
+from pi_controller.web.live_page import Board, make_board, overlay, room
+
+if TYPE_CHECKING:
+    from pi_controller.table.view import View
+    from pi_controller.web.connection_limits import ConnectionLimits
+from pi_controller.web.feed import Feed, Snapshot
+
+HEARTBEAT_S = 15.0
+BLOCK = 1024
+_RETRY_MS, _RETRY_SPREAD_MS = 1000, 3000
+_STRIDE = 1117  # spreads the delays evenly for any number of watchers
+BoardMaker: TypeAlias = "Callable[[View, str], Board]"
+BOARD_MAKERS: Mapping[str, BoardMaker] = {
+    "": make_board,
+    "overlay": overlay,
+    "room": room,
+}
+"""The function that makes the content for each value of `page` in the stream's URL."""
+
+
+def retry_ms(number: int) -> int:
+    """Return the reconnection delay of watcher `number`, spread so that not all reconnect at once."""
+    return _RETRY_MS + number * _STRIDE % _RETRY_SPREAD_MS
+
+
+@lru_cache(maxsize=4)
+def event(snapshot: Snapshot, language: str, shape: str = "") -> bytes:
+    """Encode a snapshot as one event `view` (`EventContent`); `shape` is one of `BOARD_MAKERS`."""
+    content = BOARD_MAKERS[shape](snapshot.view, language)
+    data = msgspec.json.encode({"view": snapshot.view, **msgspec.structs.asdict(content)})
+    return encode_event(snapshot.id, "view", data)
+
+
+def encode_event(id_: object, name: str, data: bytes) -> bytes:
+    """Encode an event, padded with a comment to whole kilobytes."""
+    body = b"id: %s\nevent: %s\ndata: %s\n" % (str(id_).encode(), name.encode(), data)
+    return body + b":" + b" " * (-(len(body) + 3) % BLOCK) + b"\n\n"
+
+
+def beat(t: float) -> bytes:
+    """Return a heartbeat: a comment, and an event `beat` with the time `t` on the table's clock."""
+    return b": heartbeat\nevent: beat\ndata: %.2f\n\n" % t
+
+
+async def stream(
+    feed: Feed,
+    language: str,
+    last_id: str | None,
+    number: int,
+    heartbeat_s: float = HEARTBEAT_S,
+    shape: str = "",
+    *,
+    place: str = "",
+    shares: ConnectionLimits | None = None,
+) -> AsyncIterator[bytes]:
+    """Yield the events of one watcher until the feed ends; a heartbeat after `heartbeat_s` without news.
+
+    The stream holds a slot of `place` in `shares`, and ends if the slot is closed for another client. Heartbeats
+    let a page distinguish a quiet table from a lost connection. The first one is sent at once: it has the time, and
+    confirms to a page that already has the newest view (`last_id`) that it is current.
+    """
+    watcher = feed.subscribe(last_id)
+    share = shares.take(place, watcher.end) if shares is not None else None
+    try:
+        yield b"retry: %d\n\n" % retry_ms(number)
+        yield beat(feed.clock())
+        while not watcher.ended:
+            snapshot = await watcher.next(heartbeat_s)
+            if snapshot is not None:
+                yield event(snapshot, language, shape)
+            elif not watcher.ended:
+                yield beat(feed.clock())
+    finally:
+        watcher.close()
+        if shares is not None and share is not None:
+            shares.release(share)
