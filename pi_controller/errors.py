@@ -22,10 +22,10 @@ class MatError(Exception):
 
     code = "mat"
 
-    def __init__(self, what: str, todo: str = "") -> None:
-        super().__init__(what)
-        self.message = what
-        self.hint = todo
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
 
     def __str__(self) -> str:
         return f"{self.message}\n{self.hint}" if self.hint else self.message
@@ -78,9 +78,9 @@ class PortError(MatError, OSError):
 
     code = "port"
 
-    def __init__(self, what: str, todo: str = "", public: str = "") -> None:
-        super().__init__(what, todo)
-        self.public = public or (f"{what}: {todo}" if todo else what)
+    def __init__(self, message: str, hint: str = "", public: str = "") -> None:
+        super().__init__(what, hint)
+        self.public = public or (f"{what}: {hint}" if hint else what)
 
 
 class JournalError(MatError, RuntimeError):

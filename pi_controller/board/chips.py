@@ -126,13 +126,13 @@ def _open(port: int, device: int, hz: int, factory: Factory | None) -> Bus:
             assert factory is not None
             bus = factory.spi(port=port, device=device)
     except SPISoftwareFallback as error:
-        todo = "turn SPI on with raspi-config (Interface Options), then restart; this user must be in the group spi"
-        raise PortError(f"SPI{port}.{device} cannot be opened: {describe_error(error)}", todo) from error
+        hint = "turn SPI on with raspi-config (Interface Options), then restart; this user must be in the group spi"
+        raise PortError(f"SPI{port}.{device} cannot be opened: {describe_error(error)}", hint) from error
     except (BadPinFactory, ImportError, RuntimeError) as error:
         raise no_pins(PortError) from error
     except (GPIOZeroError, OSError) as error:
-        todo = "stop whatever else uses the pins 8 to 11: another table, or light strips on GPIO10"
-        raise PortError(f"SPI{port}.{device} cannot be opened: {describe_error(error)}", todo) from error
+        hint = "stop whatever else uses the pins 8 to 11: another table, or light strips on GPIO10"
+        raise PortError(f"SPI{port}.{device} cannot be opened: {describe_error(error)}", hint) from error
     with suppress(SPIFixedRate, AttributeError):  # the mock's bus has no rate
         bus.rate = hz
     return bus
@@ -168,7 +168,7 @@ def main() -> int:
     except BrokenPipeError:
         return 0
     except PortError as error:
-        print(json.dumps({"what": error.message, "todo": error.hint}), file=sys.stderr)
+        print(json.dumps({"message": error.message, "hint": error.hint}), file=sys.stderr)
         return 2
     return 0
 
@@ -285,6 +285,6 @@ class ReaderProcess:
         lines = stderr.decode(errors="replace").strip().splitlines()
         with suppress(IndexError, ValueError, KeyError, TypeError):
             fault = json.loads(lines[-1])
-            return PortError(str(fault["what"]), str(fault["todo"]))
+            return PortError(str(fault["message"]), str(fault["hint"]))
         why = f": {lines[-1]}" if lines else ""
         return PortError(f"the piezos' reader has ended{why}", "start the table again; see its log")

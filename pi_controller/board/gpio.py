@@ -39,10 +39,10 @@ def no_pins(error: type[MatError], otherwise: str = "") -> MatError:
     chosen = os.environ.get("GPIOZERO_PIN_FACTORY")
     if not chosen:
         return error("this machine has no pins", otherwise or install_hint("pi"))
-    todo = "unset GPIOZERO_PIN_FACTORY: lgpio fits every Pi"
+    hint = "unset GPIOZERO_PIN_FACTORY: lgpio fits every Pi"
     if chosen == "rpigpio":
-        todo += "; RPi.GPIO knows no Pi 5, for which 'pip install rpi-lgpio' takes its place"
-    return error(f"the pin library {chosen[:40]!r} cannot be used on this machine", todo)
+        hint += "; RPi.GPIO knows no Pi 5, for which 'pip install rpi-lgpio' takes its place"
+    return error(f"the pin library {chosen[:40]!r} cannot be used on this machine", hint)
 
 
 def read_pi_model(root: Path = Path("/")) -> str:
@@ -89,8 +89,8 @@ def header_chip(label: Callable[[int], str], error: type[MatError], dev: Path = 
     if closed := [path for _, path in sorted(chips.items()) if not os.access(path, os.R_OK | os.W_OK)]:
         what = f"the pins cannot be used: this user may not open {closed[0].name}"
         group = _group(closed[0])
-        todo = f"add it to the group {group} (sudo usermod -aG {group} $USER), then log in again"
-        raise error(what, todo)
+        hint = f"add it to the group {group} (sudo usermod -aG {group} $USER), then log in again"
+        raise error(what, hint)
     return None
 
 

@@ -165,7 +165,7 @@ def open_i2c() -> I2C:
     except (AttributeError, NotImplementedError) as error:
         raise PortError("this machine has no I2C for the touch strips", "use a Raspberry Pi") from error
     except (OSError, RuntimeError, ValueError) as error:
-        todo = "turn I2C on with raspi-config (Interface Options); this user must be in the group i2c"
-        raise PortError(f"the I2C of the touch strips cannot be opened: {describe_error(error)}", todo) from error
+        hint = "turn I2C on with raspi-config (Interface Options); this user must be in the group i2c"
+        raise PortError(f"the I2C of the touch strips cannot be opened: {describe_error(error)}", hint) from error
     bus.try_lock()  # no other device uses this bus
     return bus

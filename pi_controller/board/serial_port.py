@@ -124,31 +124,31 @@ class SerialPort:
 
 def no_board_error(device: str, choices: str = "") -> PortError:
     """Return the error for a missing `device`; `choices` names other ports."""
-    todo = "check the USB cable"
-    return PortError(f"there is no board at {device}", todo + choices, f"there is no board at its port: {todo}")
+    hint = "check the USB cable"
+    return PortError(f"there is no board at {device}", hint + choices, f"there is no board at its port: {hint}")
 
 
 def port_busy_error(device: str) -> PortError:
     """Return the error for a `device` held by another program."""
-    todo = "stop it: a serial monitor, or a second table on this board"
-    return PortError(f"another program is using {device}", todo, f"another program is using the board's port: {todo}")
+    hint = "stop it: a serial monitor, or a second table on this board"
+    return PortError(f"another program is using {device}", hint, f"another program is using the board's port: {hint}")
 
 
 def board_gone_error(device: str) -> PortError:
     """Return the error for a board at `device` that was unplugged while open."""
-    todo = "check the USB cable; play goes on from the judge's console"
-    return PortError(f"the board at {device} is disconnected", todo, f"the board is disconnected: {todo}")
+    hint = "check the USB cable; play goes on from the judge's console"
+    return PortError(f"the board at {device} is disconnected", hint, f"the board is disconnected: {hint}")
 
 
 def write_timeout_error(device: str) -> PortError:
     """Return the error for a write timeout at `device`: the board does not read."""
-    todo = "unplug the board and plug it in again"
-    return PortError(f"the board at {device} takes no more data", todo, f"the board takes no more data: {todo}")
+    hint = "unplug the board and plug it in again"
+    return PortError(f"the board at {device} takes no more data", hint, f"the board takes no more data: {hint}")
 
 
 def port_closed_error(device: str) -> PortError:
     """Return the error for using `device` after it was closed."""
-    return PortError(f"the port {device} is closed", todo := "open it again", f"the board's port is closed: {todo}")
+    return PortError(f"the port {device} is closed", hint := "open it again", f"the board's port is closed: {hint}")
 
 
 def is_board(name: str) -> bool:
@@ -173,11 +173,11 @@ def find_port(setting: str, by_id: Path = BY_ID, how: str = "set [board] port to
         if is_board(path.name):
             boards.setdefault(_INTERFACE.sub("", path.name), str(path))
     if not boards:
-        todo = "check the USB cable"
-        raise PortError(what := "no mat board is plugged in", f"{todo}{_choices(present, how)}", f"{what}: {todo}")
+        hint = "check the USB cable"
+        raise PortError(what := "no mat board is plugged in", f"{hint}{_choices(present, how)}", f"{what}: {hint}")
     if len(boards) > 1:
-        todo = f"{how} one of: {', '.join(boards.values())}"
-        raise PortError(what := "several boards are plugged in", todo, f"{what}: the settings have to name one")
+        hint = f"{how} one of: {', '.join(boards.values())}"
+        raise PortError(what := "several boards are plugged in", hint, f"{what}: the settings have to name one")
     return next(iter(boards.values()))
 
 
@@ -187,9 +187,9 @@ def _present(by_id: Path) -> list[Path]:
     except FileNotFoundError:  # udev creates the folder with the first port
         return []
     except OSError as error:
-        todo = "set [board] port to the board's path"
+        hint = "set [board] port to the board's path"
         raise PortError(
-            f"cannot look for boards in {by_id}: {describe_error(error)}", todo, f"cannot look for boards: {todo}"
+            f"cannot look for boards in {by_id}: {describe_error(error)}", hint, f"cannot look for boards: {hint}"
         ) from error
 
 
@@ -202,11 +202,11 @@ def _not_opened(device: str, error: Exception) -> PortError:
     if number in _MISSING:
         return no_board_error(device)
     if number in _FORBIDDEN:
-        todo = "add this user to the group dialout (usermod -aG dialout NAME), then log in again"
-        return PortError(f"no permission to open {device}", todo, f"no permission to open the board's port: {todo}")
+        hint = "add this user to the group dialout (usermod -aG dialout NAME), then log in again"
+        return PortError(f"no permission to open {device}", hint, f"no permission to open the board's port: {hint}")
     if number in _BUSY:
         return port_busy_error(device)
-    todo = "set [board] port to 'auto' or to a path in /dev/serial/by-id"
+    hint = "set [board] port to 'auto' or to a path in /dev/serial/by-id"
     return PortError(
-        f"{device} is not a serial port", todo, "the board's port is not a serial port: set [board] port again"
+        f"{device} is not a serial port", hint, "the board's port is not a serial port: set [board] port again"
     )

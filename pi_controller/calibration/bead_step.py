@@ -66,8 +66,8 @@ class Reading(NamedTuple):
 class Doubt(NamedTuple):
     """Why a reading is not accepted at once, and after which time at rest it is kept all the same."""
 
-    what: str
-    todo: str
+    message: str
+    hint: str
     wait_s: float
 
 
@@ -124,10 +124,10 @@ class BeadStep(PadByPad):
                 self._doubts.setdefault(self.pad, doubt)
                 self._keep(t)
             elif t - self._since > HINT_S:
-                self.note = f"{doubt.what[0].upper()}{doubt.what[1:]}: {doubt.todo}."
+                self.note = f"{doubt.message[0].upper()}{doubt.message[1:]}: {doubt.hint}."
         if self.pad is not None and self.is_timed_out(t):
-            what, todo = (self._find_doubt(self.pad) if self._is_new() else self._no_bead(self.pad))[:2]
-            self.fail(what, todo)
+            what, hint = (self._find_doubt(self.pad) if self._is_new() else self._no_bead(self.pad))[:2]
+            self.fail(what, hint)
             self.spot = 0
             self.next_pad(t)
         if self.over:
@@ -150,8 +150,8 @@ class BeadStep(PadByPad):
 
     @staticmethod
     def _no_bead(pad: int) -> tuple[str, str]:
-        todo = "check that it holds its magnet; 'moccasin-mat doctor' names dead magnetometers"
-        return f"no bead is read on pad {pad}", todo
+        hint = "check that it holds its magnet; 'moccasin-mat doctor' names dead magnetometers"
+        return f"no bead is read on pad {pad}", hint
 
     # one reading
 
@@ -331,16 +331,16 @@ class BeadStep(PadByPad):
         if 0 < len(names) <= MAX_NAMED:
             verb = "contradicts" if len(names) == 1 else "contradict"
             what = f"{join_words(names)} {verb} the other magnetometers"
-            todo = "take other magnets away; if there are none, check how it is mounted, its plug and its chip"
-            self.wrong.append(Finding(what, todo if len(names) == 1 else todo.replace("it is", "they are")))
+            hint = "take other magnets away; if there are none, check how it is mounted, its plug and its chip"
+            self.wrong.append(Finding(what, hint if len(names) == 1 else hint.replace("it is", "they are")))
         elif not self._steel_at:
             for pad, doubt in self._doubts.items():
-                self._fail_pad(pad, doubt.what, doubt.todo)
+                self._fail_pad(pad, doubt.message, doubt.hint)
             if not self._doubts:
                 self.wrong.append(Finding("no single bead explains the readings", "take other magnets away"))
 
-    def _fail_pad(self, pad: int, what: str, todo: str) -> None:
-        self.wrong.append(Finding(what, todo))
+    def _fail_pad(self, pad: int, what: str, hint: str) -> None:
+        self.wrong.append(Finding(what, hint))
         self.states[pad - 1] = "bad"
 
 
@@ -350,21 +350,21 @@ def describe_cause(cause: Cause) -> str:
     match cause.kind:
         case "turned":
             what = f"{magnetometer_name(cause.numbers[0])} is turned: {cause.turn}"
-            todo = "mount it like the others when the mat is open"
+            hint = "mount it like the others when the mat is open"
         case "modules":
             what = f"the plugs of {' and '.join(map(magnetometer_name, cause.numbers))} are exchanged"
-            todo = "exchange them"
+            hint = "exchange them"
         case "pads":
             what = f"the magnetometers of pads {cause.numbers[0]} and {cause.numbers[1]} are exchanged"
-            todo = "exchange their plugs"
+            hint = "exchange their plugs"
         case "multiplexers":
             a, b = (f"{addresses[number - 1]:#04x}" for number in cause.numbers)
-            what, todo = f"the multiplexers {a} and {b} are exchanged", "exchange their cables or address jumpers"
+            what, hint = f"the multiplexers {a} and {b} are exchanged", "exchange their cables or address jumpers"
         case _:
             address = addresses[cause.numbers[0] - 1]
             what = f"the channels of multiplexer {address:#04x} are in reverse order"
-            todo = "plug in channel 0 to 7 in the order of the numbers"
-    return f"{what}; the profile corrects it. Better {todo}, and calibrate again"
+            hint = "plug in channel 0 to 7 in the order of the numbers"
+    return f"{what}; the profile corrects it. Better {hint}, and calibrate again"
 
 
 def _describe_steel(steel: Steel, chip_mm: float, pads: Sequence[int]) -> str:

@@ -170,14 +170,14 @@ class EmptyStep:
         for (pad, strip), noise in np.ndenumerate(self.touch.rms):
             why = wrong_strips.get((pad + 1, strip)) or ("noisy" if noise > NOISY_TOUCH else "")
             if why and self._received[1] and not self._magnets_only:
-                todo = "check its wire and its plug on the touch board"
-                self.wrong.append(Finding(f"{detectors.strip_name(pad + 1, strip)} is {why}", todo))
+                hint = "check its wire and its plug on the touch board"
+                self.wrong.append(Finding(f"{detectors.strip_name(pad + 1, strip)} is {why}", hint))
         faults = detectors.beads.faults
         for number, noise in enumerate(self.field.rms.max(axis=1).tolist()):
             why = faults.get(number) or ("noisy" if noise > NOISY_UT else "")
             if why and self._received[2] and number not in named:
-                todo = "check its plug, and its channel on the multiplexer"
-                self.wrong.append(Finding(f"{magnetometer_name(number)} is {_reason(why)}", todo))
+                hint = "check its plug, and its channel on the multiplexer"
+                self.wrong.append(Finding(f"{magnetometer_name(number)} is {_reason(why)}", hint))
         has_magnetometers = bool(detectors.built.any())
         due = (not self._magnets_only, not self._magnets_only, has_magnetometers)
         parts = ("the pads", "the touch strips", "the magnetometers")
@@ -205,17 +205,17 @@ class EmptyStep:
         faults = {} if detector is None else detector.faults
         for pad, noise in enumerate(self.piezo.rms.tolist(), 1):
             if why := faults.get(pad):
-                todo = (
+                hint = (
                     "check its cable and its bias resistors" if why == "at its rail" else "check its cable and its disc"
                 )
-                self.wrong.append(Finding(f"the piezo of pad {pad} is {_reason(why)}", todo))
+                self.wrong.append(Finding(f"the piezo of pad {pad} is {_reason(why)}", hint))
             elif noise > NOISY_COUNTS:
-                todo = "check its shield and its ground, and keep chargers away"
-                self.wrong.append(Finding(f"the piezo of pad {pad} is noisy: {noise:.0f} counts", todo))
+                hint = "check its shield and its ground, and keep chargers away"
+                self.wrong.append(Finding(f"the piezo of pad {pad} is noisy: {noise:.0f} counts", hint))
         if len(self._struck) >= TRIES:
             pads = ", ".join(str(pad) for pad in sorted(set(self._struck)))
-            todo = "reduce vibrations from the floor or drums, or raise [strikes] threshold_db"
-            self.wrong.append(Finding(f"strikes detected without a hit: pad {pads}", todo))
+            hint = "reduce vibrations from the floor or drums, or raise [strikes] threshold_db"
+            self.wrong.append(Finding(f"strikes detected without a hit: pad {pads}", hint))
 
 
 def _reason(why: str) -> str:

@@ -43,13 +43,13 @@ _STYLES = {"pass": "green", "fail": "bold red", "not here": "dim"}
 
 
 class ReportLine(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One part of the table: the finding (`found`), and the remedy (`todo`) if it fails."""
+    """One part of the table: the finding (`found`), and the remedy (`hint`) if it fails."""
 
     group: str
     name: str
     outcome: Outcome
     found: str = ""
-    todo: str = ""
+    hint: str = ""
 
 
 class Group(NamedTuple):
@@ -61,9 +61,9 @@ class Group(NamedTuple):
         """Return the line of a part that works."""
         return ReportLine(self.name, part, "pass", found)
 
-    def fails(self, part: str, found: str, todo: str = "") -> ReportLine:
+    def fails(self, part: str, found: str, hint: str = "") -> ReportLine:
         """Return the line of a part that fails, with the remedy."""
-        return ReportLine(self.name, part, "fail", found, todo)
+        return ReportLine(self.name, part, "fail", found, hint)
 
     def absent(self, part: str, why: str) -> ReportLine:
         """Return the line of a part that is not here, or cannot be checked."""
@@ -102,8 +102,8 @@ class Report(msgspec.Struct, frozen=True):
                 group = line.group
                 rows += ["", group]
             rows.append(f"  {line.outcome:<9} {line.name}{': ' if line.found else ''}{line.found}")
-            if line.todo:
-                rows.append(f"            -> {line.todo}")
+            if line.hint:
+                rows.append(f"            -> {line.hint}")
         return "\n".join([*rows[1:], "", self.summary(), ""])
 
     def show(self, console: Console) -> None:
@@ -129,7 +129,7 @@ class Report(msgspec.Struct, frozen=True):
         console.print(Text(f"\n{self.summary()}", "bold green" if self.ok else "bold red"))
         for line in find_failures(self.lines):  # last, where the screen ends
             console.print(Text(f"  {line.name}: {line.found}"))
-            console.print(Text(f"    > {line.todo}", "yellow"))
+            console.print(Text(f"    > {line.hint}", "yellow"))
 
 
 def find_failures(lines: Iterable[ReportLine]) -> tuple[ReportLine, ...]:
@@ -306,8 +306,8 @@ class SensorListener:
         rest, noise = self.touch.mean, self.touch.rms
         low, high = self._touched
         if self.up is not None and not self.scans:
-            todo = "check the touch board's four wires and its address 0x5A"
-            yield SENSORS.fails(f"touch strips 1 to {rest.size}", "the touch chip does not answer", todo)
+            hint = "check the touch board's four wires and its address 0x5A"
+            yield SENSORS.fails(f"touch strips 1 to {rest.size}", "the touch chip does not answer", hint)
             return
         pf = self._strip_pf()
         shorted = find_shorted_strips(pf)
@@ -388,11 +388,11 @@ class SensorListener:
             elif self._hidden:
                 yield SENSORS.absent(name, "not checked: a game is in progress")
             elif not self.field_scans:
-                todo = "check the multiplexers' wires and their addresses 0x70 to 0x72"
-                yield SENSORS.fails(name, "no magnetometer answers", todo)
+                hint = "check the multiplexers' wires and their addresses 0x70 to 0x72"
+                yield SENSORS.fails(name, "no magnetometer answers", hint)
             elif why == "silent" or answered < MIN_ANSWER_SHARE:
-                todo = "check its plug and its channel on the multiplexer; take magnets away from it"
-                yield SENSORS.fails(name, "dead: it does not answer, or is at its rail", todo)
+                hint = "check its plug and its channel on the multiplexer; take magnets away from it"
+                yield SENSORS.fails(name, "dead: it does not answer, or is at its rail", hint)
             elif why == "rail":
                 yield SENSORS.fails(name, "at its rail", "take magnets and iron away from it")
             elif why == "stuck":
@@ -400,8 +400,8 @@ class SensorListener:
             elif why:
                 yield SENSORS.fails(name, "noisy", "check its plug; keep cables that carry current away from it")
             elif number in askew:
-                todo = "mount it like the others, or remove magnets and iron near it"
-                yield SENSORS.fails(name, f"seems to be turned: {askew[number]}", todo)
+                hint = "mount it like the others, or remove magnets and iron near it"
+                yield SENSORS.fails(name, f"seems to be turned: {askew[number]}", hint)
             else:
                 yield SENSORS.passes(name, f"answers {100 * answered:.0f} % of the time")
         if missing := len(built) - self.magnetometers if self.checks_magnetometers else 0:
@@ -420,8 +420,8 @@ def _explain_piezo(pad: int, why: str, rest: float, noise: float, steps: Mapping
     if wrong := _explain_rest(rest, is_at_rail=why == "at its rail") or step:
         return wrong
     if noise > NOISY_COUNTS or why == "noisy":
-        todo = "check its shield and ground; keep chargers, phones and hands away during the test"
-        return f"noisy: {noise:.0f} counts", todo
+        hint = "check its shield and ground; keep chargers, phones and hands away during the test"
+        return f"noisy: {noise:.0f} counts", hint
     return None
 
 
@@ -446,15 +446,15 @@ def _explain_rest(counts: float, *, is_at_rail: bool) -> tuple[str, str] | None:
     fault: RestFault = "rail" if is_at_rail else classify_rest(counts)
     rail, resistor, diode = ("ground", "R1", "D2") if counts < 0 else ("3.3 V", "R3", "D1")
     if fault == "rail":
-        todo = f"look for a short of its disc or wire to {rail}, and check its bias resistor {resistor}"
-        return f"at its rail: it rests at {rail}", todo
+        hint = f"look for a short of its disc or wire to {rail}, and check its bias resistor {resistor}"
+        return f"at its rail: it rests at {rail}", hint
     if fault == "diode":
         volt = VOLT_PER_COUNT * (MIDDLE_COUNTS - abs(counts))
-        todo = f"turn {diode} round (D1's band to 3V3, D2's to R2); else check its bias resistors R1 and R3"
-        return f"rests {volt:.2f} V from {rail}, as if its clamp diode {diode} were reversed", todo
+        hint = f"turn {diode} round (D1's band to 3V3, D2's to R2); else check its bias resistors R1 and R3"
+        return f"rests {volt:.2f} V from {rail}, as if its clamp diode {diode} were reversed", hint
     if fault == "bias":
-        todo = "one of its bias resistors R1 and R3 has a wrong value: with two alike it rests at half the supply"
-        return f"rests {counts:+.0f} counts off the middle", todo
+        hint = "one of its bias resistors R1 and R3 has a wrong value: with two alike it rests at half the supply"
+        return f"rests {counts:+.0f} counts off the middle", hint
     return None
 
 
@@ -467,8 +467,8 @@ def explain_step(pad: int, steps: Mapping[int, int]) -> tuple[str, str] | None:
     if step == wire.NOT_SWITCHED:
         if not any(0 < other < wire.NOT_SWITCHED for other in steps.values()):
             return None
-        todo = f"connect its bias resistor R1 to GPIO{pinmap().board.bias_pin} as the others', and look for a short"
-        return "its level does not follow the bias pin, as the other pads' do", todo
+        hint = f"connect its bias resistor R1 to GPIO{pinmap().board.bias_pin} as the others', and look for a short"
+        return "its level does not follow the bias pin, as the other pads' do", hint
     if not step:
         return "short: its level does not rise to its rest", "look for a short of its disc or wire to ground"
     if wire.disc_ms(step) < MIN_DISC_MS:

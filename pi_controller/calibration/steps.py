@@ -29,10 +29,10 @@ class Bar(msgspec.Struct, frozen=True):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A fault (`what`) and its remedy (`todo`), one line each."""
+    """A fault (`what`) and its remedy (`hint`), one line each."""
 
-    what: str
-    todo: str
+    message: str
+    hint: str
 
 
 class StepView(msgspec.Struct, frozen=True):
@@ -124,10 +124,10 @@ class PadByPad:
         self.moved = t
         """Time of the last input."""
 
-    def fail(self, what: str, todo: str) -> None:
+    def fail(self, what: str, hint: str) -> None:
         """Report a fault of the current pad."""
         assert self.pad is not None
-        self.wrong.append(Finding(what, todo))
+        self.wrong.append(Finding(what, hint))
         self.states[self.pad - 1] = "bad"
 
     def report_other_pads(self, felt_on: Mapping[int, int], swapped: Finding, missing: Finding) -> None:
@@ -137,12 +137,12 @@ class PadByPad:
         """
         groups = find_swapped_pads(felt_on)
         for group in groups:
-            what = ", ".join(swapped.what.format(pad=pad, other=felt_on[pad]) for pad in group)
-            self.wrong.append(Finding(what, swapped.todo))
+            what = ", ".join(swapped.message.format(pad=pad, other=felt_on[pad]) for pad in group)
+            self.wrong.append(Finding(what, swapped.hint))
         for pad, other in felt_on.items():
             if other != pad and not any(pad in group for group in groups):
                 self.wrong.append(
-                    Finding(*(text.format(pad=pad, other=other) for text in (missing.what, missing.todo)))
+                    Finding(*(text.format(pad=pad, other=other) for text in (missing.message, missing.hint)))
                 )
 
     def next_pad(self, t: float) -> None:

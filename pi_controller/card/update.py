@@ -90,8 +90,8 @@ def verify(file: Path, signers: Path) -> None:
             f"the signature cannot be checked: {describe_error(error)}", "apt install openssh-client"
         ) from error
     if done.returncode:
-        todo = "copy the file and its .sig again, or sign it with a listed key"
-        raise UpdateError(f"{file.name} is not signed by a key in {signers}", todo)
+        hint = "copy the file and its .sig again, or sign it with a listed key"
+        raise UpdateError(f"{file.name} is not signed by a key in {signers}", hint)
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -160,8 +160,8 @@ class Programs:
             self._unpack(str(version), wheel)
             return Trial(str(version), digest, self.linked)
         except OSError as error:
-            todo = "was the stick pulled out, or is the disk full? try it again"
-            raise UpdateError(f"the update could not be copied: {describe_error(error)}", todo) from error
+            hint = "was the stick pulled out, or is the disk full? try it again"
+            raise UpdateError(f"the update could not be copied: {describe_error(error)}", hint) from error
         finally:
             shutil.rmtree(self._room, ignore_errors=True)
 

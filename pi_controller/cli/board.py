@@ -144,9 +144,9 @@ def ports(argv: Sequence[str]) -> int:
     ports = list_serial_ports(BY_ID)
     reports = port_report.check_ports(ports, asking=args.ask)
     drive = find_boot_drive()
-    ok = any(report.port.auto and not report.todo for report in reports)
+    ok = any(report.port.auto and not report.hint for report in reports)
     if args.json:
-        fault = {"what": ports.fault.message, "todo": ports.fault.hint} if ports.fault else None
+        fault = {"message": ports.fault.message, "hint": ports.fault.hint} if ports.fault else None
         auto = next((report.port.path for report in reports if report.port.auto), None)
         body = {"ok": ok, "auto": auto, "fault": fault, "boot_loader": drive and drive.path, "ports": reports}
         print(msgspec.json.encode(body).decode())

@@ -45,8 +45,8 @@ def record_sensors(argv: Sequence[str]) -> int:
     """Record until Ctrl-C or for `--seconds`; return 0. Raises `UsageError` if the file cannot be written."""
     args = record_sensors_parser().parse_args(argv)
     if args.contact is not None and args.contact not in PINS:
-        todo = f"name a free BCM pin from {PINS[0]} to {PINS[-1]}"
-        raise UsageError(f"there is no pin {args.contact} for a contact", todo)
+        hint = f"name a free BCM pin from {PINS[0]} to {PINS[-1]}"
+        raise UsageError(f"there is no pin {args.contact} for a contact", hint)
     if args.seconds is not None and not args.seconds > 0:
         raise UsageError("the recording time is not positive", "--seconds takes a number above 0")
     from pi_controller import __version__

@@ -74,8 +74,8 @@ class SectionContent(msgspec.Struct, frozen=True):
 class EditError(SettingsError):
     """A refused change of the settings; nothing was written. `issues` has the fault of each key."""
 
-    def __init__(self, what: str, todo: str = "", issues: Mapping[str, str] | None = None) -> None:
-        super().__init__(what, todo)
+    def __init__(self, what: str, hint: str = "", issues: Mapping[str, str] | None = None) -> None:
+        super().__init__(what, hint)
         self.issues = dict(issues or {})
 
 
@@ -175,9 +175,9 @@ def require_valid(
     model: type[Model],
     data: dict[str, Any],
     what: str = "some values are not possible",
-    todo: str = "correct them and save again",
+    hint: str = "correct them and save again",
 ) -> Model:
-    """Return the content of an edited file as `model`. Raises `EditError` with `what`, `todo` and each key's faults."""
+    """Return the content of an edited file as `model`. Raises `EditError` with `what`, `hint` and each key's faults."""
     made, issues = validate_data(model, data)
     if made is not None and not issues:
         return made
@@ -185,7 +185,7 @@ def require_valid(
     for issue in issues:
         key = ".".join(map(str, issue.keys))
         found[key] = f"{found[key]}; {issue.text}" if key in found else issue.text
-    raise EditError(what, todo, found)
+    raise EditError(what, hint, found)
 
 
 def edit_text(text: str, chosen: Mapping[Keys, Any]) -> str:

@@ -121,8 +121,8 @@ class MarksSection(Section):
             missing = "ink" if self.ground else "ground"
             found.append(SettingsIssue((missing,), "is missing: name both colours or none"))
         elif self.ground and (ratio := fields.contrast(self.ground, self.ink)) < MIN_CONTRAST:
-            todo = f"choose a darker and a lighter colour: at least {MIN_CONTRAST}"
-            found.append(SettingsIssue(("ink",), f"is hard to read on that ground (contrast {ratio:.1f}): {todo}"))
+            hint = f"choose a darker and a lighter colour: at least {MIN_CONTRAST}"
+            found.append(SettingsIssue(("ink",), f"is hard to read on that ground (contrast {ratio:.1f}): {hint}"))
         raise_issues(found)
         return self
 

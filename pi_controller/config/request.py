@@ -52,8 +52,8 @@ class SaveAnswer(msgspec.Struct, frozen=True):
     number: str
     version: str = ""
     code: str = ""
-    what: str = ""
-    todo: str = ""
+    message: str = ""
+    hint: str = ""
     issues: dict[str, str] = {}
 
 
@@ -101,5 +101,5 @@ def ask(asked: SaveRequest, request: Path, answer: Path, sleep: Callable[[float]
         if found.version:
             return found.version
         kind = edit.StaleError if found.code == edit.StaleError.code else edit.EditError
-        raise kind(found.what, found.todo, found.issues)
+        raise kind(found.message, found.hint, found.issues)
     raise edit.EditError("the machine does not save the settings", f"look at 'journalctl -u {REQUEST.service.name}'")

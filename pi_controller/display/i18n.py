@@ -141,15 +141,15 @@ def read_catalogue(path: Path) -> CatalogueFile:
 def _parse_catalogue(path: Path) -> polib.POFile:
     with requires_extra("languages", "a language other than English"):
         import polib  # noqa: PLC0415 - English needs no catalogue
-    todo = "open it with a program for catalogues (Poedit, a text editor), and see LANGUAGES.md"
+    hint = "open it with a program for catalogues (Poedit, a text editor), and see LANGUAGES.md"
     try:
         if not path.is_file() or path.stat().st_size > _MAX_BYTES:
-            raise SettingsError(f"there is no catalogue {path}", todo)
+            raise SettingsError(f"there is no catalogue {path}", hint)
         return polib.pofile(str(path), encoding="utf-8")
     except (OSError, UnicodeError, ValueError) as error:
         if isinstance(error, SettingsError):
             raise
-        raise SettingsError(f"{path} is not a catalogue: {describe_error(error)}", todo) from error
+        raise SettingsError(f"{path} is not a catalogue: {describe_error(error)}", hint) from error
 
 
 def _find_problem(entry: polib.POEntry) -> str:

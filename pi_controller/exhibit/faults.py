@@ -108,7 +108,7 @@ class Fault(msgspec.Struct, frozen=True):
     """A fault found now: in words, and the next step."""
 
     kind: Kind
-    what: str
+    message: str
     step: str
 
 

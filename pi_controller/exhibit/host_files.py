@@ -167,8 +167,8 @@ class HostFiles:
         data = tomllib.loads(text)
         chosen = {(key,): value for key, value in changes.items() if value != data.get(key, "")}
         data |= {key: value for (key,), value in chosen.items()}
-        todo = "correct them and look at the preview again"
-        texts = require_valid(HostTexts, data, "some texts are not possible", todo)
+        hint = "correct them and look at the preview again"
+        texts = require_valid(HostTexts, data, "some texts are not possible", hint)
         new = edit_text(text, chosen)
         if tomllib.loads(new) != data:
             raise EditError(f"{TEXTS} cannot be changed here", "change it with a text editor on a laptop")

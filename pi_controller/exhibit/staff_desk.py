@@ -403,7 +403,7 @@ def describe_installation(shown: StaffView | None) -> str:
     """
     if shown is None:
         return ""
-    faults = SettingsError("\n".join(one.what for one in shown.faults)).places
+    faults = SettingsError("\n".join(one.message for one in shown.faults)).places
     machine = [f"{one.name}: {one.value}{' (wrong)' if one.wrong else ''}" for one in shown.machine]
     drift = [
         f"pad {pad}: {', '.join(f'{now}*' if far else now for now, far in sensors)}" for pad, sensors in shown.drift

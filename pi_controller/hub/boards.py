@@ -701,8 +701,8 @@ class Boards:
         values = self._name_match(game)
         if game.undone:
             what = text("The judge at {table} took back the end of match {match} ({teams}) after its result counted.")
-            todo = text("If the result is wrong, correct it under “Matches”.")
-            return f"{what} {todo}".format(**values)
+            hint = text("If the result is wrong, correct it under “Matches”.")
+            return f"{what} {hint}".format(**values)
         if game.void == "moved":
             if not connected:
                 return ""  # the people have left it
@@ -711,12 +711,12 @@ class Boards:
             what = text("{table} is still playing match {match} ({teams}), whose result is entered.")
         else:
             what = text("{table} is still playing match {match} ({teams}), which no longer counts.")
-        todo = (
+        hint = (
             text("Ask the judge to touch “Close game, take next match” on the judge's page.")
             if connected
             else text("It is not connected: go there and stop the game, then choose “No matches here” for {table}.")
         )
-        return f"{what} {todo}".format(**values)
+        return f"{what} {hint}".format(**values)
 
     def _describe_call(self, call: d.Call) -> str:
         """Return the alert about a called match, "" if there is none.
@@ -735,11 +735,11 @@ class Boards:
                     **values
                 )
             what = text("{table} has no connection; it plays match {match} ({teams}).")
-            todo = text(
+            hint = text(
                 "Go there and look: its game goes on without the hub. If the table itself has failed, "
                 "move the match to a free table, or enter its result, under “Matches”."
             )
-            return f"{what} {todo}".format(**values)
+            return f"{what} {hint}".format(**values)
         begun = {game.order for game in self.director.games_at_tables() if game.begun}
         if call not in now.overdue_calls(self._clock()) or now.current_order(call) in begun:
             return ""

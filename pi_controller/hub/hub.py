@@ -349,7 +349,7 @@ class Hub:
     def _publish(self) -> None:
         shown = self._list_tables()
         for table, alarm in self._alarms.items():
-            self._note(table, f"{alarm.about}: {alarm.what}")
+            self._note(table, f"{alarm.about}: {alarm.message}")
         self._show(shown)
 
     def _list_tables(self) -> tuple[TableStatus, ...]:

@@ -46,7 +46,7 @@ class Alarm(NamedTuple):
     table: str
     epoch: str
     about: Literal["replaced", "tampered"]
-    what: str
+    message: str
     open: bool
 
 

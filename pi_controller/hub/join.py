@@ -133,8 +133,8 @@ class Account(msgspec.Struct, frozen=True, tag="joined"):
 class JoinRefused(msgspec.Struct, frozen=True, tag="refused"):
     """The hub's answer if the table gets no account: the reason and a hint."""
 
-    what: str
-    todo: str = ""
+    message: str
+    hint: str = ""
 
 
 # The table's side: call the hub, get the account, and write it to disk completely or not at all.
@@ -242,7 +242,7 @@ def _parse_answer(answer: bytes) -> Account:
         raise JoinError(
             "the hub's answer cannot be read; nothing was written", "install the same version on table and hub"
         ) from error
-    raise JoinError(found.what, found.todo)
+    raise JoinError(found.message, found.hint)
 
 
 def _reject_invalid_account(account: Account) -> None:

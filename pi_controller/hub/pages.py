@@ -413,8 +413,8 @@ class HubPages:
         except LaterMatchesStartedError as error:
             raise IllegalActionError(*self._boards.explain_blocked_correction(error.matches)) from error
         except (IllegalActionError, InvalidActionError) as error:
-            what, todo = self._boards.replace_table_ids(error.message), self._boards.replace_table_ids(error.hint)
-            raise type(error)(what, todo) from error
+            what, hint = self._boards.replace_table_ids(error.message), self._boards.replace_table_ids(error.hint)
+            raise type(error)(what, hint) from error
 
     async def _undo(self, request: Request) -> Response:
         session = await self._signing.require_session(request)

@@ -57,8 +57,8 @@ async def embedded_broker(port: int) -> AsyncGenerator[None]:
         amqtt = import_module("amqtt.broker")  # only a hub without Mosquitto needs it
         refused = import_module("amqtt.errors").BrokerError
     except ImportError as error:
-        todo = f"apt install mosquitto and 'moccasin-mat hub setup', or {install_command('hub')}"
-        raise BrokerError("there is no broker", todo) from error
+        hint = f"apt install mosquitto and 'moccasin-mat hub setup', or {install_command('hub')}"
+        raise BrokerError("there is no broker", hint) from error
     for name in ("amqtt", "transitions"):
         logging.getLogger(name).setLevel(logging.ERROR)
     broker = amqtt.Broker(

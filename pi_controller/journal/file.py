@@ -165,14 +165,14 @@ def decode(body: str) -> Fact:
         ) from error
 
 
-def journal_error(path: Path, what: str, todo: str = "") -> JournalError:
+def journal_error(path: Path, what: str, hint: str = "") -> JournalError:
     """Return a `JournalError` about the journal at `path`."""
-    return JournalError(f"journal {path.name}: {what}", todo)
+    return JournalError(f"journal {path.name}: {what}", hint)
 
 
-def damage_error(path: Path, what: str = "it is damaged", todo: str = RECOVER_HINT) -> DamagedJournalError:
+def damage_error(path: Path, what: str = "it is damaged", hint: str = RECOVER_HINT) -> DamagedJournalError:
     """Return a `DamagedJournalError` about the journal at `path`."""
-    return DamagedJournalError(f"journal {path.name}: {what}", todo)
+    return DamagedJournalError(f"journal {path.name}: {what}", hint)
 
 
 @contextmanager
@@ -183,19 +183,19 @@ def journal_errors(path: Path, doing: str) -> Generator[None]:
     except sqlite3.Error as error:
         code: Any = getattr(error, "sqlite_errorcode", 0)
         code = (code or 0) & 0xFF
-        what, todo = _CAUSES.get(code, (str(error), "check the disk and the file"))
+        what, hint = _CAUSES.get(code, (str(error), "check the disk and the file"))
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise damage_error(path, f"it cannot be {doing}: {what}", todo) from error
+            raise damage_error(path, f"it cannot be {doing}: {what}", hint) from error
         if code != sqlite3.SQLITE_FULL and disk_full(path):  # a journal that cannot be created is reported otherwise
-            what, todo = _CAUSES[sqlite3.SQLITE_FULL]
+            what, hint = _CAUSES[sqlite3.SQLITE_FULL]
         raise journal_error(
-            path, f"it cannot be {doing}: {what}", explain_refusal(journal_files(path), SETTING) or todo
+            path, f"it cannot be {doing}: {what}", explain_refusal(journal_files(path), SETTING) or hint
         ) from error
     except UnicodeError as error:  # SQLite's message names an undecodable part of the schema
         raise damage_error(path, f"it cannot be {doing}: it is damaged") from error
     except OSError as error:
-        todo = advice(path, error, journal_files(path), "check the disk and the file")
-        raise journal_error(path, f"it cannot be {doing}: {describe_error(error)}", todo) from error
+        hint = advice(path, error, journal_files(path), "check the disk and the file")
+        raise journal_error(path, f"it cannot be {doing}: {describe_error(error)}", hint) from error
 
 
 def advice(path: Path, error: OSError, paths: list[Path], otherwise: str) -> str:

@@ -251,7 +251,7 @@ class Journal:
     def _moved_away_error(self) -> JournalError:
         """Save a copy of the readable records; return the error of a journal that was deleted or moved."""
         rescued = self.path.with_name(f"{self.path.stem}.rescued{self.path.suffix}")
-        todo = "put it back: play goes on by itself"
+        hint = "put it back: play goes on by itself"
         with suppress(OSError, sqlite3.Error, JournalError):
             if not rescued.exists():
                 db = self.database()
@@ -259,8 +259,8 @@ class Journal:
                 with closing(sqlite3.connect(rescued)) as copy:
                     db.backup(copy)
                 file.sync(rescued)
-            todo = f"put it back, or give {rescued.name}, which holds all of it, its name: play goes on by itself"
-        return journal_error(self.path, "it was deleted or moved away", todo)
+            hint = f"put it back, or give {rescued.name}, which holds all of it, its name: play goes on by itself"
+        return journal_error(self.path, "it was deleted or moved away", hint)
 
     def _replaced_error(self) -> JournalError:
         return journal_error(self.path, "another file lies in its place", "put it back: play goes on by itself")
@@ -372,8 +372,8 @@ def acquire_lock(path: Path) -> IO[bytes]:
         create_private_file(lock, mode=_MODE)
         held = lock.open("r+b", buffering=0)
     except OSError as error:
-        todo = file.advice(path, error, [lock], file.NO_FOLDER)
-        raise journal_error(path, f"{lock.name} cannot be opened ({describe_error(error)})", todo) from error
+        hint = file.advice(path, error, [lock], file.NO_FOLDER)
+        raise journal_error(path, f"{lock.name} cannot be opened ({describe_error(error)})", hint) from error
     try:
         lock_file(held)
     except OSError as error:

@@ -95,10 +95,10 @@ def parse_fault(text: str) -> Fault:
     numbers = [int(part[:9]) for part in parts if part.isdecimal() and 1 <= int(part[:9]) <= count]
     wanted = 2 if kind in DEFAULT_OTHER else 1
     if len(parts) != wanted or len(set(numbers)) != wanted:
-        todo = f"count from 1 to {count}" if count else f"write {kind} alone"
+        hint = f"count from 1 to {count}" if count else f"write {kind} alone"
         if wanted > 1:
-            todo = f"name two, from 1 to {count}: {kind}=1,2"
-        raise UsageError(f"there is no part {number[:20]!r} that can have the fault {kind}", todo)
+            hint = f"name two, from 1 to {count}: {kind}=1,2"
+        raise UsageError(f"there is no part {number[:20]!r} that can have the fault {kind}", hint)
     return Fault(kind, numbers[0], numbers[1] if wanted > 1 else 0, turn)
 
 

@@ -98,8 +98,8 @@ class WalkPicture:
         for found in step.found if step.state == "passed" else ():
             yield self._text(f"    {found}", "dim")
         for wrong in step.wrong:
-            yield self._text(f"    {wrong.what}", "red")
-            yield self._text(f"      \u2192 {wrong.todo}")
+            yield self._text(f"    {wrong.message}", "red")
+            yield self._text(f"      \u2192 {wrong.hint}")
 
     def _bars(self, width: int) -> Table:
         cells = max(8, min(BAR_CELLS, width - 44))
@@ -215,8 +215,8 @@ def _before_b(settings: Settings) -> Settings:
 def _check_allowed(settings: Settings, section: str) -> None:
     """Raise `UsageError` if there is no board, or if a game is running: its bead must not be located."""
     if settings.board.port == "none":
-        todo = 'set [board] port = "auto"' if section == "board" else f"name its port in [{section}]"
-        raise UsageError("these settings are for a table without a board", todo)
+        hint = 'set [board] port = "auto"' if section == "board" else f"name its port in [{section}]"
+        raise UsageError("these settings are for a table without a board", hint)
     if may_hide_bead(settings.table.journal):
         raise UsageError(
             f"a game is in progress in {settings.table.journal}: the mat cannot be calibrated now",

@@ -175,8 +175,8 @@ def _settings(path: Path | None) -> tuple[Settings, list[ReportLine]]:
     try:
         settings = read_settings(path)
     except SettingsError as error:
-        todo = f"'moccasin-mat check-settings {path}' shows what is wrong; the defaults are checked"
-        return Settings(), [SETTINGS.fails("file", "; ".join(error.places), todo)]
+        hint = f"'moccasin-mat check-settings {path}' shows what is wrong; the defaults are checked"
+        return Settings(), [SETTINGS.fails("file", "; ".join(error.places), hint)]
     lines = [SETTINGS.passes("file", str(path))]
     for prefix, own in _mats(settings):
         lines.append(replace(_profile(own, path.parent), name=f"{prefix}profile"))

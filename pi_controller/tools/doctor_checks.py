@@ -65,12 +65,12 @@ def link_lines(connection: BoardConnection | None, ears: SensorListener) -> Iter
     yield LINK.passes("port", connection.port.name if connection.port else "")
     if ears.up is None:
         why = connection.why or "the board does not answer"
-        todo = (
+        hint = (
             FLASH_HINT
             if "protocol" in why or "flash" in why
             else f"unplug the board and plug it in again; else {FLASH_HINT}"
         )
-        yield LINK.fails("handshake", why, todo)
+        yield LINK.fails("handshake", why, hint)
         yield from (LINK.absent(name, "the board does not answer") for name in names[1:])
         return
     yield LINK.passes("handshake", f"protocol {wire.PROTOCOL[0]}, board {ears.up.board_id}")
@@ -103,8 +103,8 @@ def _samples(ears: SensorListener) -> ReportLine:
     wanted = pinmap().board.sample_hz
     found = f"{ears.rate:.0f} of {wanted} samples a second"
     if abs(ears.rate / wanted - 1.0) > OFF_RATE:
-        todo = "use another USB cable and a port of the Pi itself; stop other programs"
-        return LINK.fails("samples", found, todo)
+        hint = "use another USB cable and a port of the Pi itself; stop other programs"
+        return LINK.fails("samples", found, hint)
     return LINK.passes("samples", found)
 
 
@@ -121,8 +121,8 @@ def _losses(connection: BoardConnection, ears: SensorListener) -> ReportLine:
     }
     wrong = ", ".join(f"{count} {what}" for what, count in losses.items() if count)
     if wrong:
-        todo = "check the board's supply" if restarts else "use another USB cable and a port of the Pi itself"
-        return LINK.fails("losses", wrong, todo)
+        hint = "check the board's supply" if restarts else "use another USB cable and a port of the Pi itself"
+        return LINK.fails("losses", wrong, hint)
     return LINK.passes("losses", f"none in {stats.frames} frames")
 
 
@@ -151,8 +151,8 @@ def _bus(ears: SensorListener) -> ReportLine:
     wiring = ears.find_events("wiring")
     if wiring:
         exchanged = bool(wiring[-1].value & wire.EXCHANGED)
-        todo = "exchange the two wires at one end" if exchanged else BUS_HINT
-        return LINK.fails("bus", wiring[-1].line.rstrip("."), todo)
+        hint = "exchange the two wires at one end" if exchanged else BUS_HINT
+        return LINK.fails("bus", wiring[-1].line.rstrip("."), hint)
     if errors > BUS_ERRORS * reads and not sensor:  # a dead sensor causes errors all the time, and has its own line
         return LINK.fails("bus", found, "check the wires to the touch board and the multiplexers: keep them short")
     if overflows:
@@ -172,8 +172,8 @@ def _start(ears: SensorListener) -> ReportLine:
     assert ears.up is not None
     weak = [event for event in ears.events if event.kind == "brown-out"]
     if weak:
-        todo = "use a better supply: a short, thick cable at a port of the Pi itself; power the strip separately"
-        return LINK.fails("start", weak[-1].line.rstrip("."), todo)
+        hint = "use a better supply: a short, thick cable at a port of the Pi itself; power the strip separately"
+        return LINK.fails("start", weak[-1].line.rstrip("."), hint)
     reason = STARTS.get(ears.up.boot_reason, ears.up.boot_reason)
     return LINK.passes("start", f"its {ears.up.boot_count}., {reason}")
 
@@ -181,8 +181,8 @@ def _start(ears: SensorListener) -> ReportLine:
 def _test(ears: SensorListener) -> ReportLine:
     tested = ears.find_events("tested")
     if not tested:
-        todo = "unplug the board and plug it in again; else 'moccasin-mat flash'"
-        return LINK.fails("self test", "the board does not report its self test", todo)
+        hint = "unplug the board and plug it in again; else 'moccasin-mat flash'"
+        return LINK.fails("self test", "the board does not report its self test", hint)
     test = tested[-1]
     if not ears.checks_magnetometers:
         found, sound = test.line, test.is_good
@@ -199,8 +199,8 @@ def _pace(ears: SensorListener) -> ReportLine:
     slow = ears.find_events("slow")
     if not slow:
         return LINK.passes("pace", "the board keeps up with its sensors")
-    todo = "repair the sensors that fail: each silent sensor slows the board down; else 'moccasin-mat flash'"
-    return LINK.fails("pace", slow[-1].line.rstrip("."), todo)
+    hint = "repair the sensors that fail: each silent sensor slows the board down; else 'moccasin-mat flash'"
+    return LINK.fails("pace", slow[-1].line.rstrip("."), hint)
 
 
 def _events(ears: SensorListener) -> ReportLine:
@@ -256,12 +256,12 @@ def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Repo
             missing = no_pins(ButtonsError)
             yield PINS.fails(what, missing.message, missing.hint)
         except (GPIOZeroError, OSError) as error:
-            todo = "stop the table while the doctor runs, or choose another pin in [buttons.pins]"
-            yield PINS.fails(what, f"GPIO{pin} cannot be opened: {describe_error(error)}", todo)
+            hint = "stop the table while the doctor runs, or choose another pin in [buttons.pins]"
+            yield PINS.fails(what, f"GPIO{pin} cannot be opened: {describe_error(error)}", hint)
         else:
             if held:
-                todo = f"check GPIO{pin} for a short to ground; let go of the button"
-                yield PINS.fails(what, "it reads pressed", todo)
+                hint = f"check GPIO{pin} for a short to ground; let go of the button"
+                yield PINS.fails(what, "it reads pressed", hint)
             else:
                 yield PINS.passes(what, f"released, GPIO{pin}")
 
@@ -295,10 +295,10 @@ def sensors(source: PinsSource, ears: SensorListener) -> Iterator[ReportLine]:
     names = ("samples", "losses", "touch chip")
     if source.missing is not None or ears.up is None:
         missing = source.missing
-        what, todo = (
+        what, hint = (
             (missing.message, missing.hint) if missing else (source.why or "no readings yet", "run the doctor again")
         )
-        yield LINK.fails("port", what, todo)
+        yield LINK.fails("port", what, hint)
         yield from (LINK.absent(name, "the piezos are not read") for name in names)
         return
     yield LINK.passes("port", source.port.name if source.port else "")

@@ -93,8 +93,8 @@ def _journal(path: Path) -> Iterator[ReportLine]:
     """Yield the line for the journal: this user may write it, and it is readable."""
     if not path.exists():
         yield DISK.passes("journal", "none yet: the first start creates it")
-    elif todo := explain_refusal(journal_files(path), SETTING):
-        yield DISK.fails("journal", f"{path.name} cannot be written by this user", todo)
+    elif hint := explain_refusal(journal_files(path), SETTING):
+        yield DISK.fails("journal", f"{path.name} cannot be written by this user", hint)
     else:
         try:
             with Journal(path, read_only=True) as kept:
@@ -109,8 +109,8 @@ def _spi(settings: Settings, root: Path) -> ReportLine:
     found = sorted((root / "dev").glob("spidev*"))
     if found:
         return MACHINE.passes("SPI", ", ".join(path.name for path in found))
-    todo = "turn SPI on with raspi-config (Interface Options), then restart"
-    return MACHINE.fails("SPI", "it is turned off", todo)
+    hint = "turn SPI on with raspi-config (Interface Options), then restart"
+    return MACHINE.fails("SPI", "it is turned off", hint)
 
 
 def loudspeaker(settings: Settings, sound: Sound | None = None, root: Path = Path("/")) -> Iterator[ReportLine | None]:
@@ -136,8 +136,8 @@ def loudspeaker(settings: Settings, sound: Sound | None = None, root: Path = Pat
 
 def _speech() -> ReportLine:
     if shutil.which(SPEECH_PROGRAM) is None:
-        todo = f"sudo apt install {SPEECH_PROGRAM}, or set [voice] english to false"
-        return MACHINE.fails("speech", f"{SPEECH_PROGRAM} is not installed, so nothing is said aloud", todo)
+        hint = f"sudo apt install {SPEECH_PROGRAM}, or set [voice] english to false"
+        return MACHINE.fails("speech", f"{SPEECH_PROGRAM} is not installed, so nothing is said aloud", hint)
     return MACHINE.passes("speech", SPEECH_PROGRAM)
 
 
@@ -160,8 +160,8 @@ def _groups(settings: Settings, root: Path, member: Collection[str]) -> Iterator
         elif not _has_group(name, root):
             yield MACHINE.absent(f"group {name}", "this system has no such group")
         else:
-            todo = f"add this user to it (sudo usermod -aG {name} $USER), then log in again"
-            yield MACHINE.fails(f"group {name}", f"this user is not in it: {what} cannot be opened", todo)
+            hint = f"add this user to it (sudo usermod -aG {name} $USER), then log in again"
+            yield MACHINE.fails(f"group {name}", f"this user is not in it: {what} cannot be opened", hint)
 
 
 def _has_group(name: str, root: Path) -> bool:
@@ -192,8 +192,8 @@ def disk(journal: Path) -> Iterator[ReportLine]:
             os.fsync(file.fileno())
         took = time.monotonic() - began
     except OSError as error:
-        todo = "check the folder's owner and the disk, or change [table] journal"
-        yield DISK.fails("writing", f"{folder} cannot be written: {describe_error(error)}", todo)
+        hint = "check the folder's owner and the disk, or change [table] journal"
+        yield DISK.fails("writing", f"{folder} cannot be written: {describe_error(error)}", hint)
         return
     finally:
         probe.unlink(missing_ok=True)

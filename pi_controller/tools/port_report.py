@@ -23,7 +23,7 @@ class PortReport(msgspec.Struct, frozen=True, omit_defaults=True):
     port: PortInfo
     mat: BoardIdentity | None = None
     found: str = ""
-    todo: str = ""
+    hint: str = ""
 
 
 def check_ports(ports: PortList, *, asking: bool, seconds: float = ANSWER_S) -> list[PortReport]:
@@ -37,11 +37,11 @@ def check_ports(ports: PortList, *, asking: bool, seconds: float = ANSWER_S) -> 
 
 def _port_report(port: PortInfo, asking: bool, seconds: float) -> PortReport:
     if port.state == "held":
-        todo = "stop that program to use this port" if port.board else ""
-        return PortReport(port, None, f"held by {port.holder}", todo)
+        hint = "stop that program to use this port" if port.board else ""
+        return PortReport(port, None, f"held by {port.holder}", hint)
     if port.state == "forbidden":
-        todo = "add this user to the group dialout (sudo usermod -aG dialout $USER), then log in again"
-        return PortReport(port, None, "this user may not open it", todo)
+        hint = "add this user to the group dialout (sudo usermod -aG dialout $USER), then log in again"
+        return PortReport(port, None, "this user may not open it", hint)
     if not asking:
         return PortReport(port, None, "free")
     return _probe_port(port, seconds)
@@ -57,8 +57,8 @@ def _probe_port(port: PortInfo, seconds: float) -> PortReport:
     except PortError as error:
         return PortReport(port, None, error.message, error.hint)
     if result.answer is not None:
-        todo = "" if result.answer.is_supported else f"it needs this program's firmware: {FLASH}"
-        return PortReport(port, result.answer, "free", todo)
+        hint = "" if result.answer.is_supported else f"it needs this program's firmware: {FLASH}"
+        return PortReport(port, result.answer, "free", hint)
     if result.prompt:
         return PortReport(port, None, "free; MicroPython without the mat's program", FLASH)
     return PortReport(port, None, "free; no mat answers", f"plug it in again; if it has no firmware yet, {FLASH}")
@@ -97,8 +97,8 @@ def _show(console: Console, report: PortReport) -> None:
         table.add_row("mat", Text(f"{mat.text()}{f', {mat.start()}' if mat.is_supported else ''}"))
     if port.why:
         table.add_row("auto", Text(f"no: {port.why}", "dim"))
-    if report.todo:
-        table.add_row("", Text(f"> {report.todo}", "yellow"))
+    if report.hint:
+        table.add_row("", Text(f"> {report.hint}", "yellow"))
     console.print(table)
     console.print()
 

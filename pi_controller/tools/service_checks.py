@@ -33,9 +33,9 @@ def service_lines() -> list[ReportLine]:
         return [*found, SERVICE.absent("running", "systemd does not run this machine")]
     found.append(running_line(service.properties(system=system), system=system))
     if not system:
-        todo = "" if service.lingers() else f"sudo loginctl enable-linger {home_folder().name}"
+        hint = "" if service.lingers() else f"sudo loginctl enable-linger {home_folder().name}"
         name = "starts with the machine"
-        found.append(SERVICE.fails(name, "only when its user logs in", todo) if todo else SERVICE.passes(name))
+        found.append(SERVICE.fails(name, "only when its user logs in", hint) if hint else SERVICE.passes(name))
     return found
 
 
@@ -50,15 +50,15 @@ def _unit(*, system: bool) -> ReportLine:
     except OSError as error:
         return SERVICE.absent("unit", f"it cannot be read: {describe_error(error)}; try sudo")
     except SettingsError:  # the error may quote a name or a password from the file
-        todo = f"'moccasin-mat check-settings {here.settings}' shows the faults"
-        return SERVICE.fails("unit", "no table can run with its settings", todo)
+        hint = f"'moccasin-mat check-settings {here.settings}' shows the faults"
+        return SERVICE.fails("unit", "no table can run with its settings", hint)
     except SetupError as error:
         return SERVICE.fails("unit", error.message, error.hint)
     if current:
         return SERVICE.passes("unit", f"{here.unit}, the same as this version's file")
     # setup shows the difference first, so that a user's own lines are not overwritten unseen
-    todo = f"'{again}' shows the difference and writes it; put your own lines in a drop-in file"
-    return SERVICE.fails("unit", f"{here.unit} differs from this version's file", todo)
+    hint = f"'{again}' shows the difference and writes it; put your own lines in a drop-in file"
+    return SERVICE.fails("unit", f"{here.unit} differs from this version's file", hint)
 
 
 def running_line(properties: Mapping[str, str], *, system: bool) -> ReportLine:

@@ -119,8 +119,8 @@ class Pairing:
 class LaterMatchesStartedError(IllegalActionError):
     """A result cannot be corrected without a choice of `then`: later `matches` have begun."""
 
-    def __init__(self, matches: Sequence[str], what: str, todo: str = "") -> None:
-        super().__init__(what, todo)
+    def __init__(self, matches: Sequence[str], what: str, hint: str = "") -> None:
+        super().__init__(what, hint)
         self.matches = tuple(matches)
 
 

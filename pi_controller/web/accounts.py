@@ -298,8 +298,8 @@ class PinError(MatError, PermissionError):
 
     code = "pin"
 
-    def __init__(self, what: str, todo: str, wait_s: float) -> None:
-        super().__init__(what, todo)
+    def __init__(self, what: str, hint: str, wait_s: float) -> None:
+        super().__init__(what, hint)
         self.wait_s = math.ceil(wait_s)
 
 

@@ -38,8 +38,8 @@ _STATUS = {
 class RequestError(MatError, RuntimeError):
     """The request is refused; `code` is the reason, and determines the status. `wait_s` is when to try again, s."""
 
-    def __init__(self, code: str, what: str, todo: str = "", wait_s: float = 0.0) -> None:
-        super().__init__(what, todo)
+    def __init__(self, code: str, what: str, hint: str = "", wait_s: float = 0.0) -> None:
+        super().__init__(what, hint)
         self.code, self.wait_s = code, wait_s
 
 

@@ -226,7 +226,7 @@ def test_a_machine_without_pins_says_so(monkeypatch, choice, word):
     settings = Settings(buttons={"kind": "pi"})
     lines = list(doctor_checks.buttons(settings))
     assert {line.outcome for line in lines} == {"fail"}
-    assert all(line.todo for line in lines)
+    assert all(line.hint for line in lines)
 
 
 def test_the_pin_factory_is_gpiozeros_choice(monkeypatch):

@@ -86,8 +86,8 @@ def test_walk_names_wrong_depth_setting(lies, said):
     view = walked(2, conditions=Conditions(depth_mm=lies), depth_mm=said).view
     assert not view.passed
     (found,) = [one for step in view.steps for one in step.wrong]
-    assert found.todo == "set [board] depth_mm: 30, or 18 for a flat mat"
-    assert abs(float(found.what.split()[4]) - lies) <= 3.0
+    assert found.hint == "set [board] depth_mm: 30, or 18 for a flat mat"
+    assert abs(float(found.message.split()[4]) - lies) <= 3.0
 
 
 @pytest.mark.parametrize("lies", [pytest.param(27.0, marks=pytest.mark.slow), 34.0])
@@ -203,7 +203,7 @@ def test_walk_names_silent_bus_part_once(fault, size, words):
     assert empty.state == "failed"
     assert len(empty.wrong) == len(words)
     for finding, word in zip(empty.wrong, words, strict=True):
-        assert word in finding.what
+        assert word in finding.message
 
 
 @pytest.mark.parametrize(("size", "mode"), [(24, "automatic"), (16, "automatic"), (12, "ask"), (8, "ask")])

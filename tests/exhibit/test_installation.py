@@ -107,4 +107,4 @@ def test_broken_lights_are_a_fault(assembled, monkeypatch):
     daemon = assembled('mat = "eye"\n')
     assert set(stages(daemon, 0.0, 5.0)) == {"attract"}
     (fault,) = (one for one in daemon.table.staff.page.shown.faults if one.kind == "lights")
-    assert "the strip is gone" in fault.what
+    assert "the strip is gone" in fault.message

@@ -136,11 +136,11 @@ def test_unset_clock_is_reported_and_hours_are_ignored(tmp_path):
     rig.exhibit.clock_set = False
     rig.advance(1.0)
     assert rig.stage == "attract"
-    assert any("clock is not set" in one.what for one in shown(rig).faults)
+    assert any("clock is not set" in one.message for one in shown(rig).faults)
     rig.exhibit.clock_set = True
     rig.advance(1.0)
     assert rig.stage == "rest"
-    assert not any("clock is not set" in one.what for one in shown(rig).faults)
+    assert not any("clock is not set" in one.message for one in shown(rig).faults)
 
 
 def test_preview_shows_texts_and_pictures_to_staff_alone(tmp_path):
@@ -224,7 +224,9 @@ def test_changed_keys_are_not_listed_among_card_faults(tmp_path, monkeypatch):
     monkeypatch.setattr("pi_controller.exhibit.staff_desk.CARD_FAULTS", tmp_path / "faults")
     with installed(tmp_path, keys=tmp_path / "keys") as (installation, visits):
         assert "machine.toml was not taken" in visits.sign_in().get(HOME).text
-        assert not any("SHA256" in one.what or KEYS_CHANGED in one.what for one in installation.staff.page.shown.faults)
+        assert not any(
+            "SHA256" in one.message or KEYS_CHANGED in one.message for one in installation.staff.page.shown.faults
+        )
 
 
 def test_the_report_is_for_judges_alone(tmp_path):
@@ -257,13 +259,15 @@ def shown(rig):
 
 def test_faults_of_sensors_texts_and_recording_are_listed(tmp_path):
     rig = Rig(mat="sensors", record=True, folder=tmp_path / "not there")
-    assert "does not respond" in " ".join(one.what for one in shown(rig).faults)
+    assert "does not respond" in " ".join(one.message for one in shown(rig).faults)
     rig.exhibit.handle_mat_event(0.0, Link(0.0, up=True))
     rig.exhibit.handle_mat_event(0.0, SensorFaultsChange(0.0, (SensorFault("disc", 3, "no signal"),)))
-    assert [(one.kind, one.what) for one in shown(rig).faults] == [("sensors", "Pad 3: a sensor is faulty (no signal)")]
+    assert [(one.kind, one.message) for one in shown(rig).faults] == [
+        ("sensors", "Pad 3: a sensor is faulty (no signal)")
+    ]
     rig.begin("mat")
     rig.exhibit.host = HostFiles(tmp_path / "no texts either")
-    texts, recording, _ = (one.what for one in shown(rig).faults)
+    texts, recording, _ = (one.message for one in shown(rig).faults)
     assert "texts.toml" in texts
     assert "not recorded" in recording
 

@@ -202,7 +202,7 @@ def test_every_fault_has_its_next_step():
     found = find_faults(rig.exhibit, drift, machine, verdict, 2, "x", str)
     assert {one.kind for one in found} == set(KINDS) - {"settings"}, "the last one is the card's"
     assert [one.kind for one in found].count("card") == 2, "by the file system, and by the self-test"
-    assert all(one.what and one.step == STEPS[one.kind][1] for one in found)
+    assert all(one.message and one.step == STEPS[one.kind][1] for one in found)
 
 
 def test_the_page_of_problems_has_each_step(tmp_path):

@@ -145,4 +145,4 @@ def test_the_cable_is_pulled_and_comes_back(tmp_path):
 
 def _faults(at):
     at.installation.staff.refresh(at.t)
-    return [one.what for one in at.installation.staff.page.shown.faults]
+    return [one.message for one in at.installation.staff.page.shown.faults]

@@ -82,7 +82,7 @@ def test_changed_journal_raises_alarm_and_is_not_merged(inbox, first):
 def test_older_journal_copy_raises_tampered_alarm(inbox):
     take(inbox, events(A, 1, 5))
     assert take(inbox, Hello("b", (Game(A, 4),))) == Ack(A, 5, "b", "tampered")
-    assert "ends with record 4, and the hub has 5" in inbox.alarms()[0].what
+    assert "ends with record 4, and the hub has 5" in inbox.alarms()[0].message
 
 
 def test_failed_write_is_not_acknowledged(inbox, where):
@@ -123,7 +123,7 @@ def test_record_with_nul_is_refused_without_affecting_others(inbox, kind, body):
     answers = inbox.store_messages(1.0, together)
     assert ("t01", Ack(A, 0, refused="tampered")) in answers
     assert ("t02", Ack(B, 5)) in answers
-    assert "NUL" in inbox.alarms()[0].what
+    assert "NUL" in inbox.alarms()[0].message
     assert inbox.record_counts() == {"t01": {A: 0}, "t02": {B: 5}}
 
 
@@ -151,7 +151,7 @@ def test_record_refused_by_store_blocks_its_table_alone(inbox, where):
     assert answers == {"t01": Ack(A, 2, refused="tampered"), **dict.fromkeys(names, Ack(B, 32))}
     (alarm,) = inbox.alarms()
     assert (alarm.table, alarm.epoch, alarm.about) == ("t01", A, "tampered")
-    assert "record 3 cannot be kept" in alarm.what
+    assert "record 3 cannot be kept" in alarm.message
     assert inbox.record_counts() == {"t01": {A: 2}, **{name: {B: 32} for name in names}}
     assert take(inbox, Hello("z", (Game(A, 5), Game(C, 2)))) == Ack(C, 0, "z"), "the next game is another"
 

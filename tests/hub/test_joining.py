@@ -391,8 +391,8 @@ def test_request_of_another_version_is_refused(house):
         msgspec.json.decode(house.answer(body), type=JoinRefused)
         for body in (msgspec.json.encode(JoinRequest(99, once)), b"\xff\xfe")
     )
-    assert "version 2, and this is 99" in first.what
-    assert "same version" in second.todo
+    assert "version 2, and this is 99" in first.message
+    assert "same version" in second.hint
     assert house.browser("https").post(joining.PATH, content=b"x" * 200_000).status_code == 413
 
 

@@ -46,7 +46,7 @@ def test_a_board_without_the_mat_says_to_flash(plug):
     (told,) = port_report.check_ports(ports(plug()), asking=True, seconds=3.0)
     assert told.mat is None
     assert told.found == "free; MicroPython without the mat's program"
-    assert "moccasin-mat flash" in told.todo
+    assert "moccasin-mat flash" in told.hint
 
 
 def test_two_boards_are_listed_with_no_auto(plug, monkeypatch, capsys):
@@ -56,6 +56,6 @@ def test_two_boards_are_listed_with_no_auto(plug, monkeypatch, capsys):
     told = json.loads(out)
     assert status == 1
     assert told["auto"] is None
-    assert told["fault"]["what"] == "several boards are plugged in"
+    assert told["fault"]["message"] == "several boards are plugged in"
     assert sorted(port["mat"]["firmware"] for port in told["ports"]) == ["0.1.0", "0.2.0"]
     assert {port["port"]["why"] for port in told["ports"]} == {"several boards are plugged in"}

@@ -78,7 +78,7 @@ def test_missing_board_fails_port_and_skips_sensors(settings, capsys):
     assert run("--settings", settings, "--json") == 1
     report, lines = read(capsys)
     assert lines["port"]["outcome"] == "fail"
-    assert "USB cable" in lines["port"]["todo"]
+    assert "USB cable" in lines["port"]["hint"]
     assert sum(line["outcome"] == "not here" for line in report["lines"] if line["group"] == "Sensors") == 40
     assert report["ok"] is False
 
@@ -97,7 +97,7 @@ def test_invalid_settings_report_omits_their_values(settings, capsys):
     assert "hunter2" not in out
     lines = {line["name"]: line for line in json.loads(out)["lines"]}
     assert "[teams] a" in lines["file"]["found"]
-    assert "check-settings" in lines["file"]["todo"]
+    assert "check-settings" in lines["file"]["hint"]
 
 
 def test_the_profile_is_looked_at(settings, capsys):
@@ -201,7 +201,7 @@ def test_a_report_says_the_same_in_every_form():
     )
     assert not report.ok
     assert json.loads(report.json())["lines"][0] == {
-        "group": "Link", "name": "port", "outcome": "fail", "found": "gone", "todo": "plug it in",
+        "group": "Link", "name": "port", "outcome": "fail", "found": "gone", "hint": "plug it in",
     }  # fmt: skip
     assert report.summary() == "1 pass, 1 fail, 0 not here"
     assert report.text().splitlines() == [

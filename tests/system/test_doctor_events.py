@@ -50,7 +50,7 @@ def test_repeated_brown_out_fails_with_supply_remedy():
     line = lines(ears(GOOD, event("brown-out", 0, 4)))["start"]
     assert line.outcome == "fail"
     assert "4 times" in line.found
-    assert "supply" in line.todo
+    assert "supply" in line.hint
 
 
 def test_self_test_ignores_parts_with_own_line():
@@ -89,7 +89,7 @@ def test_slow_board_fails_pace_with_remedy():
     found = lines(ears(GOOD, event("slow", value=52, number=2)))
     assert found["pace"].outcome == "fail"
     assert "52 %" in found["pace"].found
-    assert "flash" in found["pace"].todo
+    assert "flash" in found["pace"].hint
     assert "52" not in found["events"].found
     assert lines(ears(GOOD, event("slow", value=52, number=2, t=0.5)))["pace"].outcome == "pass", "that was before"
 
@@ -104,5 +104,5 @@ def test_magnetometer_faults_are_omitted_during_a_hide(kept):
     found = lines(ears(GOOD, *told, **kept))
     assert found["events"].found == "only its start"
     assert found["self test"].outcome == "pass"
-    assert "agnetometer" not in "".join(line.found + line.todo for line in found.values())
+    assert "agnetometer" not in "".join(line.found + line.hint for line in found.values())
     assert "Magnetometer 11" in lines(ears(GOOD, *told))["events"].found

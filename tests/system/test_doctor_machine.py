@@ -58,7 +58,7 @@ def test_incomplete_pi_setup_fails_with_remedies(root, monkeypatch):
     assert {name for name, line in lines.items() if line.outcome == "fail"} == {
         "gpiozero", "lgpio", "SPI", "group dialout", "group gpio", "group spi",
     }  # fmt: skip
-    assert all(line.todo for line in lines.values() if line.outcome == "fail")
+    assert all(line.hint for line in lines.values() if line.outcome == "fail")
 
 
 def test_laptop_without_pins_has_no_failures(tmp_path):
@@ -114,7 +114,7 @@ def test_released_buttons_pass_and_shorted_one_fails():
     factory.pin(PI.buttons.pins.shown, pin_class=Shorted)
     lines = by_name(doctor_checks.buttons(PI, factory))
     assert [name for name, line in lines.items() if line.outcome == "fail"] == ["button shown"]
-    assert "short" in lines["button shown"].todo
+    assert "short" in lines["button shown"].hint
 
 
 def test_busy_button_pin_fails_with_remedy():
@@ -124,7 +124,7 @@ def test_busy_button_pin_fails_with_remedy():
     with DigitalInputDevice(PI.buttons.pins.ready, pull_up=True, pin_factory=factory):
         line = by_name(doctor_checks.buttons(PI, factory))["button ready"]
     assert line.outcome == "fail"
-    assert "stop the table" in line.todo
+    assert "stop the table" in line.hint
 
 
 def test_unconfigured_buttons_and_strips_are_not_here():
@@ -148,7 +148,7 @@ def test_strip_error_fails_with_its_hint():
         raise StripError("there is no strip", "plug it in")
 
     (line,) = doctor_checks.strips(PI, none)
-    assert (line.outcome, line.found, line.todo) == ("fail", "there is no strip", "plug it in")
+    assert (line.outcome, line.found, line.hint) == ("fail", "there is no strip", "plug it in")
 
 
 def test_the_loudspeaker_is_opened_when_sound_is_wanted(tmp_path):

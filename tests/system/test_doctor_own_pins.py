@@ -39,11 +39,11 @@ def test_missing_or_slow_pins_fail_with_remedy():
     pins = PinsWorld(3)
     pins.there = False
     lines = looked_at(pins, 2.0)
-    assert (lines["port"].outcome, lines["port"].todo) == ("fail", "turn SPI on")
+    assert (lines["port"].outcome, lines["port"].hint) == ("fail", "turn SPI on")
     assert lines["samples"].outcome == "not here"
     lines = looked_at(PinsWorld(4, 800.0), 2.0)
     assert lines["port"].found == "the piezos are read too slowly to feel strikes"
-    assert "970 are needed" in lines["port"].todo
+    assert "970 are needed" in lines["port"].hint
 
 
 def test_silent_touch_chip_and_stalled_readings_fail():
@@ -52,6 +52,6 @@ def test_silent_touch_chip_and_stalled_readings_fail():
     pins.stalls = [(t, t + 0.01) for t in np.arange(1.0, 4.0, 0.2)]
     lines = looked_at(pins)
     assert "0x5A" in lines["touch chip"].found
-    assert lines["touch chip"].todo
+    assert lines["touch chip"].hint
     assert lines["losses"].outcome == "fail"
-    assert "stop other programs" in lines["losses"].todo
+    assert "stop other programs" in lines["losses"].hint

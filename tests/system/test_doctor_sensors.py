@@ -69,7 +69,7 @@ def test_a_broken_sensor_is_named_and_no_other(fault, name, word):
     lines = failed(look(fault, seed=2))
     assert list(lines) == [name]
     assert word in lines[name].found
-    assert lines[name].todo
+    assert lines[name].hint
 
 
 @pytest.mark.parametrize("first", cases([3, 7], range(1, 12)))
@@ -79,7 +79,7 @@ def test_two_strips_that_touch_each_other_are_named(first, seed):
     assert [name.split(" (")[0] for name in lines] == [f"touch strip {first}", f"touch strip {first + 1}"]
     for line, other in zip(lines.values(), reversed(lines), strict=True):
         assert other in line.found
-        assert line.todo
+        assert line.hint
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_dead_bus_is_one_fault_with_cause(fault, word):
     lines = failed(look(fault))
     assert list(lines) == ["bus", "I2C bus"]
     assert word in lines["bus"].found
-    assert lines["bus"].todo
+    assert lines["bus"].hint
 
 
 @pytest.mark.parametrize("tapped", [False, True])
@@ -144,7 +144,7 @@ def test_each_rest_level_has_its_own_sentence(rest, noise, word, remedy):
     (line,) = failed(line for line in ears.lines() if line.name.startswith("piezo")).values()
     assert line.name == "piezo of pad 2"
     assert word in line.found
-    assert remedy in line.todo
+    assert remedy in line.hint
 
 
 def test_a_sound_mats_discs_are_measured():
@@ -218,7 +218,7 @@ def test_wrong_or_missing_firmware_fails_with_flash_remedy(fault, name, word):
     lines = failed(look(fault))
     assert list(lines) == [name]
     assert word in lines[name].found
-    assert "flash" in lines[name].todo
+    assert "flash" in lines[name].hint
 
 
 def test_mute_board_marks_sensors_not_here():

@@ -52,7 +52,7 @@ def test_unmodified_unit_passes_and_edited_unit_fails(home, monkeypatch):
     home.unit.write_text(home.unit.read_text("utf-8") + "# mine\n", "utf-8")
     line = by_name()["unit"]
     assert line.outcome == "fail"
-    assert "moccasin-mat setup --user" in line.todo
+    assert "moccasin-mat setup --user" in line.hint
 
 
 def test_invalid_settings_fail_unit_without_their_values(home, monkeypatch):
@@ -60,8 +60,8 @@ def test_invalid_settings_fail_unit_without_their_values(home, monkeypatch):
     home.settings.write_text("[table]\nname = 'secret\u200b'\nnmae = 'secret'\n", "utf-8")
     line = by_name()["unit"]
     assert line.outcome == "fail"
-    assert "check-settings" in line.todo
-    assert "secret" not in line.found + line.todo
+    assert "check-settings" in line.hint
+    assert "secret" not in line.found + line.hint
 
 
 @pytest.mark.parametrize("lingers", [True, False])
@@ -97,7 +97,7 @@ def test_how_the_service_is(told, outcome, says):
     line = service_checks.running_line(told, system=True)
     assert line.outcome == outcome
     assert says in line.found
-    assert (line.todo != "") is (outcome == "fail")
+    assert (line.hint != "") is (outcome == "fail")
 
 
 def test_bundle_log_comes_from_the_installed_unit(monkeypatch, tmp_path):

@@ -9,7 +9,7 @@ from pi_controller.tools.flash import BoardFiles, BoardPython, require_suitable
 
 
 @pytest.mark.parametrize(
-    ("version", "machine", "what", "todo"),
+    ("version", "machine", "what", "hint"),
     [
         ((1, 22, 2), "Raspberry Pi Pico with RP2040", "MicroPython 1.22.2, .*needs MicroPython 1.23", "RPI-RP2"),
         ((1, 12), "rp2", "MicroPython 1.12, rp2; the mat needs", "RPI-RP2"),
@@ -17,11 +17,11 @@ from pi_controller.tools.flash import BoardFiles, BoardPython, require_suitable
         ((1, 26, 0), "PYBD-SF2W with STM32F722IEK", "neither an RP2040 nor an RP2350: .*STM32", "pins.md"),
     ],
 )
-def test_a_board_that_cannot_run_it_is_refused(version, machine, what, todo):
+def test_a_board_that_cannot_run_it_is_refused(version, machine, what, hint):
     found = BoardFiles(4096, 10**6, {}, {}, mine=False, fault="", list="")
     with pytest.raises(FlashError, match=what) as caught:
         require_suitable(BoardPython("micropython", version, machine), found)
-    assert todo in caught.value.hint
+    assert hint in caught.value.hint
 
 
 @pytest.mark.parametrize("machine", ["Raspberry Pi Pico with RP2040", "Raspberry Pi Pico 2 with RP2350"])

@@ -33,14 +33,14 @@ def test_busy_port_names_process_without_probing(by_id):
         (told,) = port_report.check_ports(ports(folder), asking=True)
     assert told.port.state == "held"
     assert f"(process {os.getpid()})" in told.found
-    assert "stop that program" in told.todo
+    assert "stop that program" in told.hint
 
 
 def test_a_forbidden_port_says_which_group(by_id, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     (told,) = port_report.check_ports(ports(by_id(FEATHER)), asking=True)
     assert told.port.state == "forbidden"
-    assert "dialout" in told.todo
+    assert "dialout" in told.hint
 
 
 def test_makers_and_why_not_the_others(by_id):
