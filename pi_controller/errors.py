@@ -79,8 +79,8 @@ class PortError(MatError, OSError):
     code = "port"
 
     def __init__(self, message: str, hint: str = "", public: str = "") -> None:
-        super().__init__(what, hint)
-        self.public = public or (f"{what}: {hint}" if hint else what)
+        super().__init__(message, hint)
+        self.public = public or (f"{message}: {hint}" if hint else message)
 
 
 class JournalError(MatError, RuntimeError):
