@@ -345,8 +345,8 @@ def _web(
 ) -> tuple[Callable[[View], None] | None, WebServer | None, TableQueue | None, str]:
     if not settings.web.enabled:
         return None, None, None, ""
-    from pi_controller.web.app import rules_route  # noqa: PLC0415
     from pi_controller.web.feed import Feed  # noqa: PLC0415
+    from pi_controller.web.public_pages import rules_route  # noqa: PLC0415
 
     web = settings.web
     feed = Feed(clock=clock)

@@ -1,50 +1,19 @@
 """The help at `/help`: its Markdown as pages of the table, with a search that needs neither scripts nor a network."""
 
 import asyncio
-import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
-from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from pi_controller.display.i18n import catalogue
 from pi_controller.help import contents
-from pi_controller.web.address import PageSettings
-from pi_controller.web.api import Health
-from pi_controller.web.app import LATER_S, Answer, public_routes
-from pi_controller.web.connection_limits import ConnectionLimits, client_network
-from pi_controller.web.event_stream import BOARD_MAKERS, HEARTBEAT_S, stream
-from pi_controller.web.feed import Feed
-from pi_controller.web.limits import CSP, HEADERS, RequestFilter
-from pi_controller.web.requests import RequestError, client_ip, error_response, json_route
+from pi_controller.web.limits import CSP
+from pi_controller.web.public_pages import Answer
 from pi_controller.web.templates import render
-
-
-def _readable(answer: Answer, sites: Sequence[str]) -> Answer:
-    """Return `answer` with data that scripts of `sites` may read; with none it is unchanged."""
-    if not sites:
-        return answer
-
-    async def answer_readable(request: Request) -> Response:
-        response = await answer(request)
-        response.headers["vary"] = "origin"
-        origin = request.headers.get("origin", "")
-        if origin in sites:
-            response.headers["access-control-allow-origin"] = origin
-            response.headers["cross-origin-resource-policy"] = "cross-origin"
-        return response
-
-    return answer_readable
-
 
 MAX_QUERY_CHARS = 200
 _HELP_HEADERS = {"content-security-policy": CSP.replace("form-action 'none'", "form-action 'self'")}
@@ -105,118 +74,3 @@ MAX_WATCHERS = 1024
 def file_response(content: bytes, media_type: str) -> Response:
     """Return a static file; browsers may keep a font."""
     return Response(content, media_type=media_type, headers=_KEPT if media_type == "font/woff2" else None)
-
-
-def make_app(
-    routes: Sequence[Route], more: Sequence[Route], files: Mapping[str, tuple[bytes, str]], hosts: Iterable[str]
-) -> Starlette:
-    """Return an application of `routes` and `more`, behind the request filter; only `more` may accept a POST.
-
-    `files` are served under `/static`, each with its media type.
-    """
-
-    async def static(request: Request) -> Response:
-        content, media_type = files.get(request.path_params["name"], (None, ""))
-        if content is None:
-            raise HTTPException(404)
-        return file_response(content, media_type)
-
-    async def respond_error(_: Request, error: Exception) -> Response:
-        if isinstance(error, HTTPException):
-            return PlainTextResponse("Page not found.\n", error.status_code, error.headers)
-        # the middleware does not see this response
-        headers = {name.decode(): value.decode() for name, value in HEADERS}
-        return PlainTextResponse("That did not work.\n", 500, headers)
-
-    posts = tuple(route.path for route in more if "POST" in (route.methods or ()))
-    app = Starlette(
-        routes=[*routes, Route("/static/{name}", static), *help_routes(), *more],
-        middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=posts)],
-        exception_handlers={HTTPException: respond_error, Exception: respond_error},
-    )
-    app.router.redirect_slashes = False
-    return app
-
-
-def create_app(
-    feed: Feed,
-    *,
-    hosts: Iterable[str] = (),
-    language: str = "en",
-    heartbeat_s: float = HEARTBEAT_S,
-    max_watchers: int = MAX_WATCHERS,
-    now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
-    more: Sequence[Route] = (),
-    pages: PageSettings | None = None,
-) -> Starlette:
-    """Return the application over `feed`. `hosts` are accepted host names besides `localhost` and addresses.
-
-    `language` is a language code, `now` the wall clock for "as of", `more` are other routes; only these may accept a
-    POST. `pages` are the organiser's settings of the public pages. Raises `SettingsError` for an unknown language.
-    """
-    catalogue(language)
-    pages = pages or PageSettings()
-    files = {path.name: (path.read_bytes(), _TYPES[path.suffix]) for path in _STATIC.iterdir() if path.suffix in _TYPES}
-    files |= pages.host.static_files() if pages.host else {}
-    numbers = itertools.count()
-    watching = ConnectionLimits(max_watchers)
-
-    async def events(request: Request) -> Response:
-        if request.method == "HEAD":
-            return Response(media_type="text/event-stream")
-        shape = request.query_params.get("page", "")
-        if shape not in BOARD_MAKERS:
-            raise RequestError("missing", "there is no such page", "leave it out, or see /openapi.json")
-        # a page that opens a new stream cannot set the header, so it sends the last id in the URL
-        last_id = request.headers.get("last-event-id") or request.query_params.get("last")
-        place = client_network(client_ip(request))
-        body = stream(feed, language, last_id, next(numbers), heartbeat_s, shape, place=place, shares=watching)
-        return StreamingResponse(body, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
-
-    async def view_json(request: Request) -> Response:
-        latest = feed.latest
-        if latest is None:
-            return error_response(
-                request, RequestError("waiting", "there is no view yet", "try again in a moment", LATER_S)
-            )
-        return Response(msgspec.json.encode(latest.view), media_type="application/json")
-
-    async def healthz(_: Request) -> Response:
-        latest = feed.latest
-        well = latest is not None and latest.view.phase != "halted"
-        state: Health = {
-            "ok": well,
-            "seq": latest.view.seq if latest else None,
-            "phase": latest.view.phase if latest else None,
-            "link": latest.view.link if latest else None,
-            "watchers": feed.watchers,
-        }
-        # a kiosk's waiting page on the disk has no origin: it may see that this answers, not what
-        headers = {"cross-origin-resource-policy": "cross-origin"}
-        return Response(msgspec.json.encode(state), 200 if well else 503, headers, "application/json")
-
-    @cache
-    def encode_openapi() -> bytes:
-        from pi_controller.web.openapi import document  # noqa: PLC0415 - loaded at the first request
-
-        return msgspec.json.encode(document([route.path for route in (*routes, *more)]))
-
-    async def openapi_json(_: Request) -> Response:
-        return Response(encode_openapi(), media_type="application/json")
-
-    public = public_routes(
-        feed,
-        language=language,
-        now=now,
-        settings=pages,
-        judged=any(route.path == "/judge" for route in more),
-        ruled=any(route.path == "/rules" for route in more),
-    )
-    routes = [
-        *public,
-        json_route("/events", events),
-        Route("/view.json", _readable(view_json, pages.embed)),
-        Route("/healthz", healthz),
-        Route("/openapi.json", openapi_json),
-    ]
-    return make_app(routes, more, files, hosts)

@@ -14,8 +14,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from pi_controller.web.app import make_app
 from pi_controller.web.feed import Feed
-from pi_controller.web.help_pages import make_app
 from pi_controller.web.server import WebServer
 
 POLL_S = 0.1

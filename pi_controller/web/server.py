@@ -16,8 +16,8 @@ from starlette.types import ASGIApp
 from pi_controller.errors import MatError, describe_error
 from pi_controller.host.platform import max_open_files
 from pi_controller.web.address import PageSettings
+from pi_controller.web.app import create_app
 from pi_controller.web.feed import Feed
-from pi_controller.web.help_pages import create_app
 from pi_controller.web.http_timeouts import (
     MAX_HEADER_BYTES,
     LimitedListener,

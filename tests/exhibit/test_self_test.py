@@ -15,7 +15,7 @@ from pi_controller.exhibit.self_test import SelfTest
 from pi_controller.runtime.assembly import assemble_exhibit
 from pi_controller.simulation.faults import parse_fault
 from pi_controller.simulation.mat import SimListening
-from pi_controller.tools import doctor_checks
+from pi_controller.tools import machine_checks
 from pi_controller.tools.doctor import examine_exhibit
 from pi_controller.tools.machine_checks import DISK
 
@@ -158,7 +158,7 @@ def test_self_test_skips_unused_devices(tmp_path, mat, wanted):
 
 @pytest.mark.parametrize("fault", ["", "the loudspeaker is disconnected"])
 def test_wanted_loudspeaker_is_opened(tested, tmp_path, monkeypatch, fault):
-    monkeypatch.setattr(doctor_checks, "SPEECH_PROGRAM", "python3")
+    monkeypatch.setattr(machine_checks, "SPEECH_PROGRAM", "python3")
     ticks = itertools.count()
     sound = MemorySound(lambda: next(ticks) * 0.04)
     sound.fails = fault

@@ -12,7 +12,7 @@ from hub_site import certify
 from served_site import ServedSite
 
 from pi_controller.hub.setup import CA, SERVER, format_fingerprint, read_certificate
-from pi_controller.web import limits
+from pi_controller.web import http_timeouts
 from pi_controller.web.connection_limits import ConnectionLimits
 
 PATIENCE_S = 60.0
@@ -69,7 +69,7 @@ def test_client_sees_certificate_of_printed_fingerprint(site):
 
 @pytest.mark.slow
 def test_silent_and_plain_connections_are_closed(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(limits, "HEADER_TIMEOUT_S", 0.3)
+    monkeypatch.setattr(http_timeouts, "HEADER_TIMEOUT_S", 0.3)
     site = ServedSite(certify(tmp_path / "hub"))
     lines = [line_to(site) for _ in range(6)]
     try:

@@ -17,7 +17,7 @@ from served_house import ServedHouse as House
 
 from pi_controller.errors import MatError
 from pi_controller.web import http_timeouts
-from pi_controller.web.help_pages import create_app
+from pi_controller.web.app import create_app
 from pi_controller.web.server import WebError, WebServer
 
 WATCHERS = 5

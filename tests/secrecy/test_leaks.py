@@ -22,7 +22,8 @@ from pi_controller.referee.judge import JudgeClock
 from pi_controller.runtime import run
 from pi_controller.table import backup
 from pi_controller.table.table import Table
-from pi_controller.web import app, feed
+from pi_controller.web import feed
+from pi_controller.web import public_pages as app
 
 PADS = (2, 3)
 HIT_ME_T = secrecy_tables.READY_T + 0.9

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pi_controller.card import service
-from pi_controller.card.kiosk import clock_unit
+from pi_controller.card.kiosk import clock_unit, watching_unit
 from pi_controller.card.service_unit import RUN
 from pi_controller.host.machine_health import CLOCK_SET_BY_STAFF, is_clock_set
 from pi_controller.host.request import CLOCK
@@ -49,12 +49,12 @@ def test_another_time_service_is_believed(tmp_path):
 @pytest.mark.usefixtures("analyze")
 def test_clock_units_pass_systemd_verify(exposure, tmp_path):
     text = clock_unit()
-    for one, name in ((text, CLOCK.service.name), (CLOCK.path_text(), CLOCK.path.name)):
+    for one, name in ((text, CLOCK.service.name), (watching_unit(CLOCK), CLOCK.path.name)):
         assert service.verify_unit(one, name) == []
     path = tmp_path / CLOCK.service.name
     path.write_text(text, "utf-8")
     assert exposure(path) <= MAX_EXPOSURE
-    assert f"\nPathExists={RUN / CLOCK.file}\n" in CLOCK.path_text()
+    assert f"\nPathExists={RUN / CLOCK.file}\n" in watching_unit(CLOCK)
 
 
 @pytest.mark.parametrize(

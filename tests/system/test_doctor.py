@@ -13,7 +13,7 @@ from pi_controller.calibration.sensor_checks import Report, ReportLine
 from pi_controller.config import Settings
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import GameOpened, HandPass
-from pi_controller.tools import doctor, doctor_checks, support_bundle
+from pi_controller.tools import machine_checks, support_bundle
 
 TOLD = """
 [table]
@@ -50,8 +50,8 @@ def test_a_sound_simulated_mat_exits_0(settings, capsys):
 
 
 def test_simulated_mat_needs_no_group(settings, capsys, monkeypatch):
-    monkeypatch.setattr(doctor_checks, "groups", set)
-    monkeypatch.setattr(doctor_checks, "_has_group", lambda name, root: True)
+    monkeypatch.setattr(machine_checks, "groups", set)
+    monkeypatch.setattr(machine_checks, "_has_group", lambda name, root: True)
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     assert run("--settings", settings, "--sim", "--json") == 0
     assert read(capsys)[1]["group dialout"]["outcome"] == "not here"
@@ -110,7 +110,7 @@ def test_the_profile_is_looked_at(settings, capsys):
 
 
 def test_bundle_contains_reports_without_names(settings, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(doctor, "service_log", lambda: "the log")
+    monkeypatch.setattr(support_bundle, "service_log", lambda: "the log")
     path = tmp_path / "help.zip"
     assert run("--settings", settings, "--sim", "dead-touch=3", "--bundle", path) == 1
     assert str(path) in capsys.readouterr().out.replace("\n", "")
@@ -178,7 +178,7 @@ def test_nobodys_home_folder_is_in_a_text(monkeypatch):
 
 
 def test_bundle_contains_no_journal_data(settings, tmp_path, monkeypatch):
-    monkeypatch.setattr(doctor, "service_log", lambda: "")
+    monkeypatch.setattr(support_bundle, "service_log", lambda: "")
     with Journal(tmp_path / "j.sqlite") as journal:
         journal.append([GameOpened(0.0, "dakota", "1", "", {}, {"A": "Big Coulee", "B": "Long Hollow"})])
         journal.append([HandPass(987654.0, 2, 987654.0)])

@@ -45,7 +45,7 @@ def by_name(lines):
 
 
 def test_a_pi_that_is_set_up_passes(root, monkeypatch):
-    monkeypatch.setattr(doctor_checks, "_version", lambda package: "1.0")
+    monkeypatch.setattr(machine_checks, "_version", lambda package: "1.0")
     lines = by_name(machine_checks.machine_lines(PI, root, {"dialout", "gpio", "spi"}))
     assert {line.outcome for line in lines.values()} == {"pass"}
     assert lines["model"].found == "Raspberry Pi 5 Model B Rev 1.0"
@@ -53,7 +53,7 @@ def test_a_pi_that_is_set_up_passes(root, monkeypatch):
 
 def test_incomplete_pi_setup_fails_with_remedies(root, monkeypatch):
     (root / "dev/spidev0.0").unlink()
-    monkeypatch.setattr(doctor_checks, "_version", lambda package: "")
+    monkeypatch.setattr(machine_checks, "_version", lambda package: "")
     lines = by_name(machine_checks.machine_lines(PI, root, {"users"}))
     assert {name for name, line in lines.items() if line.outcome == "fail"} == {
         "gpiozero", "lgpio", "SPI", "group dialout", "group gpio", "group spi",
@@ -74,7 +74,7 @@ def test_working_disk_passes_and_leaves_no_file(tmp_path):
 
 
 def test_full_disk_and_missing_folder_fail(tmp_path, monkeypatch):
-    monkeypatch.setattr(doctor_checks, "LOW_DISK_BYTES", 1 << 62)
+    monkeypatch.setattr(machine_checks, "LOW_DISK_BYTES", 1 << 62)
     assert by_name(machine_checks.disk(tmp_path / "j.sqlite"))["room"].outcome == "fail"
     (line,) = machine_checks.disk(tmp_path / "no" / "j.sqlite")
     assert line.outcome == "fail"
@@ -178,7 +178,7 @@ def test_the_loudspeaker_is_opened_when_sound_is_wanted(tmp_path):
 
 @pytest.mark.parametrize(("program", "outcome"), [("no such program", "fail"), ("python3", "pass")])
 def test_speech_needs_its_program(root, monkeypatch, program, outcome):
-    monkeypatch.setattr(doctor_checks, "SPEECH_PROGRAM", program)
+    monkeypatch.setattr(machine_checks, "SPEECH_PROGRAM", program)
     settings = Settings.model_validate({"voice": {"english": True}})
     assert by_name(machine_checks.machine_lines(settings, root, set()))["speech"].outcome == outcome
     assert "speech" not in by_name(machine_checks.machine_lines(Settings(), root, set()))

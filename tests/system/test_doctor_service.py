@@ -7,7 +7,7 @@ import pytest
 from pi_controller.card import install, service
 from pi_controller.card.plan import plan
 from pi_controller.host.place import Place, make_place
-from pi_controller.tools import doctor, service_checks, support_bundle
+from pi_controller.tools import service_checks, support_bundle
 
 
 def by_name():
@@ -107,8 +107,8 @@ def test_bundle_log_comes_from_the_installed_unit(monkeypatch, tmp_path):
         asked.append(command)
         return type("Done", (), {"stdout": "a line\n", "stderr": ""})
 
-    monkeypatch.setattr(doctor.shutil, "which", lambda _: "/usr/bin/journalctl")
-    monkeypatch.setattr(doctor.subprocess, "run", run)
+    monkeypatch.setattr(support_bundle.shutil, "which", lambda _: "/usr/bin/journalctl")
+    monkeypatch.setattr(support_bundle.subprocess, "run", run)
     assert support_bundle.service_log() == "a line\n"
     unit = Place(True, Path("/opt/x"), tmp_path).unit
     assert asked[0][1:3] in (["--unit", unit.stem], ["--user-unit", unit.stem])

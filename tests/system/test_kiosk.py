@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from pi_controller.card import kiosk, service
+from pi_controller.card.kiosk import watching_unit
 from pi_controller.card.plan import plan
 from pi_controller.card.service_unit import RUN, unit
 from pi_controller.cli import main
@@ -46,14 +47,17 @@ def test_the_browser_reaches_this_machine_alone():
 
 def test_restart_unit_restarts_the_screen_alone(exposure, tmp_path, here):
     text = kiosk.restart_unit()
-    for one, name in ((text, request.RESTART.service.name), (request.RESTART.path_text(), request.RESTART.path.name)):
+    for one, name in (
+        (text, request.RESTART.service.name),
+        (watching_unit(request.RESTART), request.RESTART.path.name),
+    ):
         assert service.verify_unit(one, name) == []
     path = tmp_path / request.RESTART.service.name
     path.write_text(text, "utf-8")
     assert exposure(path) <= MAX_RESTART_EXPOSURE
     assert f"try-restart {request.KIOSK}.service\n" in text, "a screen that does not run is not started"
     asked = f"{RUN}/{request.RESTART.file}"
-    assert f"\nPathExists={asked}\n" in request.RESTART.path_text()
+    assert f"\nPathExists={asked}\n" in watching_unit(request.RESTART)
     assert f"\nExecStart=/bin/rm -f {asked}\n" in text
     assert f"\nRuntimeDirectory={RUN.name}\n" in unit(here, exhibit=True)
     assert f"\nRuntimeDirectory={RUN.name}\n" in unit(here), "a table leaves there why it cannot start"

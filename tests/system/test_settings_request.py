@@ -6,6 +6,7 @@ import re
 import msgspec
 import pytest
 
+from pi_controller.card.kiosk import serving_unit
 from pi_controller.card.plan import plan
 from pi_controller.card.service import verify_unit
 from pi_controller.card.service_unit import RUN
@@ -66,7 +67,7 @@ def test_an_answer_to_somebody_else_is_none(here):
     with pytest.raises(EditError):
         ask(SaveRequest("mine", "v", {}), here.on_disk(RUN / REQUEST.file), answer, waits.append)
     assert sum(waits) == pytest.approx(ANSWER_S)
-    unit = REQUEST.service_text(program="p", writable="w")
+    unit = serving_unit(REQUEST, program="p", writable="w")
     assert sum(waits) > int(re.search(r"TimeoutStartSec=(\d+)", unit)[1]), "what the page says afterwards holds"
 
 

@@ -3,7 +3,7 @@
 import pytest
 from judge_house import House, say
 
-from pi_controller.web import http_timeouts, limits, requests
+from pi_controller.web import http_timeouts, requests
 from pi_controller.web import sign_in as console
 
 POSTS = ("/judge/sign-in", "/judge/sign-out", "/judge/command", "/judge/people")
@@ -100,8 +100,8 @@ def get(line, path, cookie=""):
 @pytest.fixture
 def few(tmp_path, monkeypatch):
     """Return a house that lets in 40 connections, and one more for who is signed in."""
-    monkeypatch.setattr(limits, "MAX_CONNECTIONS", 40)
-    monkeypatch.setattr(limits, "MAX_KEPT_CONNECTIONS", 1)
+    monkeypatch.setattr(http_timeouts, "MAX_CONNECTIONS", 40)
+    monkeypatch.setattr(http_timeouts, "MAX_KEPT_CONNECTIONS", 1)
     house = House(tmp_path)
     yield house
     house.close()

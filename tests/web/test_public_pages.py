@@ -23,9 +23,9 @@ from pi_controller.rules import registry
 from pi_controller.table.view import Opening, view_of
 from pi_controller.web import address
 from pi_controller.web.address import PageSettings, list_urls, normalize_address, qr_code, qr_text
-from pi_controller.web.app import find_page, rules_page, rules_route
 from pi_controller.web.feed import Feed
 from pi_controller.web.live_page import check_page, make_board, overlay, page, room, strip
+from pi_controller.web.public_pages import find_page, rules_page, rules_route
 from pi_controller.web.server import WebServer
 
 WICKED = "<script>alert(1)</script>"

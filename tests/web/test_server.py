@@ -8,8 +8,8 @@ import pytest
 from event_stream import Stream
 
 from pi_controller.table.view import View
+from pi_controller.web.app import create_app
 from pi_controller.web.feed import Feed
-from pi_controller.web.help_pages import create_app
 from pi_controller.web.server import WebServer
 
 

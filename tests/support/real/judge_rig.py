@@ -17,8 +17,8 @@ from pi_controller.rules import registry
 from pi_controller.table.table import Table
 from pi_controller.table.table_queue import Picture, TableQueue
 from pi_controller.web.accounts import Authenticator, PinHasher, Sessions, Users
+from pi_controller.web.app import create_app
 from pi_controller.web.feed import Feed
-from pi_controller.web.help_pages import create_app
 from pi_controller.web.judge_api import JudgeApi, judge_routes
 from pi_controller.web.server import WebServer
 

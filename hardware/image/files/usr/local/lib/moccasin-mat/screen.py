@@ -30,7 +30,7 @@ from pi_controller.host.place import SYSTEM_SETTINGS, UNIT
 from pi_controller.host.status import FaultChannel, StartFault
 from pi_controller.web.accounts import PinHasher, Users
 from pi_controller.web.address import PageSettings, is_public_host, list_urls, qr_text
-from pi_controller.web.judge_api import new_head, users_path
+from pi_controller.web.judge_setup import new_head, users_path
 
 KIOSK = Path("/etc/systemd/system/moccasin-mat-kiosk.service")
 """Is there where visitors have a browser on this screen, which would cover a PIN."""

@@ -1,0 +1,166 @@
+"""The public pages of a table: live, room, overlay, find, check and the rules in force."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from pi_controller.display.game_display import credit, game_name, get_show
+from pi_controller.display.i18n import catalogue
+from pi_controller.referee.settings import PRESETS, RefereeSettings
+from pi_controller.rules.base import Game
+from pi_controller.rules.options import Choice
+from pi_controller.web.address import PageSettings, list_urls
+from pi_controller.web.event_stream import BoardMaker
+from pi_controller.web.feed import Feed
+from pi_controller.web.limits import CSP
+from pi_controller.web.live_page import check_page, make_board, overlay, page
+from pi_controller.web.live_page import room as room_board
+from pi_controller.web.templates import render
+
+# Routes of the public pages: live page, room, overlay, addresses, rules, and the check of a commitment.
+#
+# They show only the public view and accept only GET.
+
+Answer = Callable[[Request], Awaitable[Response]]
+PLACES = ("bottom", "top")
+"""The overlay's positions on the picture, given as `place` in its URL."""
+LATER_S = 2.0
+_LATER = {"retry-after": f"{LATER_S:.0f}"}
+
+
+def public_routes(
+    feed: Feed, *, language: str, now: Callable[[], datetime], settings: PageSettings, judged: bool, ruled: bool
+) -> Sequence[Route]:
+    """Return the routes `/`, `/room`, `/overlay`, `/find` and `/check`; `now` is the wall clock for "as of".
+
+    `judged`: judges can sign in at `/judge`, and `/find` links it; `ruled`: the same for the rules at `/rules`.
+    """
+
+    def board_response(make: BoardMaker, waiting: str = "waiting.html", **values: Any) -> Response:
+        latest = feed.latest
+        if latest is None:
+            return HTMLResponse(render(waiting, language), 503, _LATER)
+        board, as_of = make(latest.view, language), f"{now():%H:%M:%S}"
+        shown = page(board, language=language, as_of=as_of, t=feed.clock(), host=settings.host, **values)
+        return HTMLResponse(shown)
+
+    async def live(_: Request) -> Response:
+        return board_response(make_board, ruled=ruled)
+
+    async def room(request: Request) -> Response:
+        values = {"found": _page_urls(request, settings), "event": _event(settings), "words": settings.words}
+        return board_response(room_board, frame="room", **values)
+
+    async def overlay_page(request: Request) -> Response:
+        place = request.query_params.get("place", PLACES[0])
+        if place not in PLACES:
+            return PlainTextResponse("place is bottom or top.\n", 400)
+        return board_response(overlay, "overlay_waiting.html", place=place)
+
+    async def find(request: Request) -> Response:
+        urls, game = _page_urls(request, settings), feed.latest.view.game if feed.latest else ""
+        return HTMLResponse(find_page(urls, settings, language, game, judged=judged, ruled=ruled))
+
+    async def check(_: Request) -> Response:
+        return HTMLResponse(check_page(feed.latest.view if feed.latest else None, language))
+
+    pages = {"/": live, "/room": room, "/overlay": overlay_page, "/find": find, "/check": check}
+    return [Route(path, _embeddable(answer, settings.embed)) for path, answer in pages.items()]
+
+
+def _embeddable(answer: Answer, sites: Sequence[str]) -> Answer:
+    """Return `answer` with a page that `sites` may show inside their own; with none it is unchanged."""
+    if not sites:
+        return answer
+    policy = CSP.replace("frame-ancestors 'none'", f"frame-ancestors {' '.join(sites)}")
+
+    async def answer_embeddable(request: Request) -> Response:
+        response = await answer(request)
+        response.headers["content-security-policy"] = policy
+        return response
+
+    return answer_embeddable
+
+
+def rules_route(in_force: Callable[[], tuple[Game[Any], RefereeSettings]], language: str = "en") -> Route:
+    """Return the route `/rules`; `in_force` returns the table's game and referee settings."""
+
+    async def rules(_: Request) -> Response:
+        return HTMLResponse(rules_page(*in_force(), language))
+
+    return Route("/rules", rules)
+
+
+def rules_page(game: Game[Any], referee: RefereeSettings, language: str = "en") -> str:
+    """Return the page of the rules in force: source, options with their values, and customs of the game."""
+    text, show = catalogue(language).gettext, get_show(game.name)
+    options = [
+        {
+            "name": option.name.replace("_", " "),
+            "value": format_value(game.settings[option.name], text),
+            "about": option.about,
+            "source": option.sources.get(str(game.settings[option.name]), "") if isinstance(option, Choice) else "",
+            "changed": game.settings[option.name] != option.default,
+        }
+        for option in type(game).options
+    ]
+    return render(
+        "rules.html",
+        language,
+        game=game_name(game.name, language),
+        gist=text(show.gist) if show.gist else "",
+        whose=text(show.whose) if show.whose else "",
+        source=type(game).source,
+        version=type(game).version,
+        options=options,
+        customs=[text(custom) for custom in show.customs],
+        preset=PRESETS[referee.preset] if game.hidden is not None else "",
+        beads=referee.beads if game.hidden is not None else "",
+        nearest=", ".join(map(str, referee.nearest)),
+    )
+
+
+def format_value(value: object, text: Callable[[str], str]) -> str:
+    """Format an option's value for people: yes or no, a dash for none, spaces for underscores."""
+    if isinstance(value, bool):
+        return text("yes") if value else text("no")
+    return "–" if value is None else str(value).replace("_", " ")
+
+
+def find_page(
+    found: Sequence[str],
+    pages: PageSettings,
+    language: str,
+    game: str = "",
+    *,
+    judged: bool = False,
+    ruled: bool = False,
+) -> str:
+    """Return the page with the pages' URLs and QR codes, and the credits of the current `game`, if there is one.
+
+    `judged` adds the judge's console, `ruled` the page of the rules.
+    """
+    return render(
+        "find.html",
+        language,
+        found=found,
+        judged=judged,
+        ruled=ruled,
+        event=_event(pages),
+        host=pages.host,
+        words=pages.words,
+        credit=f"{game_name(game, language)}. {credit(game, language)}" if game else "",
+    )
+
+
+def _event(pages: PageSettings) -> str:
+    return " · ".join(filter(None, (pages.event, pages.table)))
+
+
+def _page_urls(request: Request, pages: PageSettings) -> list[str]:
+    asked, port = request.scope.get("server") or ("", 80)
+    return list_urls(pages, port or 80, request.url.scheme, asked)
