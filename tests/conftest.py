@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 from hypothesis import Phase, settings
-
-from pi_controller.table.view import View
+from made_views import make_view
 
 pytest_plugins = ("sets", "pytester")
 gc.disable()  # what is collected stays: walking it again and again would take a third of the time
@@ -67,27 +66,6 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
-
-
-def make_view(**changed: Any) -> View:
-    told: dict[str, Any] = {
-        "seq": 1,
-        "game": "dakota",
-        "version": "1",
-        "teams": {"A": "Big Coulee", "B": "Long Hollow"},
-        "phase": "hit",
-        "hide": 3,
-        "hider": "A",
-        "long": {"A": 8, "B": 4},
-        "middle": 8,
-        "short": {"A": 1, "B": 2},
-        "points": 5,
-        "owed": "first",
-        "situation": None,
-        "winner": None,
-        "link": True,
-    }
-    return View(**(told | changed))
 
 
 @pytest.fixture(scope="session")

@@ -29,8 +29,10 @@ AMBER: Light = (1.0, 0.66, 0.0)
 RED: Light = (1.0, 0.0, 0.0)
 RIVER: Light = (0.30, 0.75, 0.95)
 
-HIDING, WAITING, STEADY, ASIDE = 0.64, 0.44, 0.42, 0.26
-"""Perceived brightness, 0..1: the row whose turn it is, the other row, middle and short sticks, dimmed rows."""
+HIDING, WAITING, STEADY = 0.64, 0.44, 0.42
+"""Perceived brightness, 0..1: the row whose turn it is, the other row, the middle."""
+BAR_DIM = 0.52
+"""Perceived brightness of a side's second bar relative to its first."""
 BREATH_HZ = 0.25
 WAVE_HZ = 0.15
 SECOND_DIM = 0.45
@@ -102,8 +104,9 @@ def ends(row: Sequence[Rgb], inward: tuple[Rgb, ...]) -> list[Rgb]:
 
 def short_row(short: Mapping[str, int], size: int) -> list[Rgb]:
     """Return the short sticks: A's from the first pixel on, B's from the last, unearned ones dark."""
-    a = min(max(short.get("A", 0), 0), size)
-    b = min(max(short.get("B", 0), 0), size - a)
+    a, b = (max(short.get(team, 0), 0) for team in "AB")
+    if a + b > size:
+        a, b = divide_pixels([a, b], a + b, size)
     lit_b = list(reversed(pattern("B", b, lambda _: HIDING)))
     return [*pattern("A", a, lambda _: HIDING), *[DARK] * (size - a - b), *lit_b]
 
@@ -117,6 +120,11 @@ def scale_to_pixels(count: int, total: int, size: int) -> int:
     return min(max(1, round(count * size / total)), max(1, size - 1))
 
 
+def count_pixels(n: int, of: int, size: int) -> int:
+    """Return how many of `size` pixels show `n` of `of`: one each if they all fit, else a share."""
+    return min(max(n, 0), of) if of <= size else scale_to_pixels(n, of, size)
+
+
 def divide_pixels(counts: Sequence[int], total: int, size: int) -> list[int]:
     """Return the pixels of several counts that share `size` pixels; there must be a pixel for each."""
     parts = [scale_to_pixels(count, total, size) for count in counts]
@@ -128,6 +136,7 @@ def divide_pixels(counts: Sequence[int], total: int, size: int) -> list[int]:
 # Lines for a terminal: bars of sticks, labels of equal width, and lines cut to the width.
 
 LABEL = 12  # cells before a strip
+BAR, PLAYER_BAR = 20, 10  # places in a bar for the whole supply
 GROUP = 4  # sticks are paid by fours
 WIDE, NARROW = 104, 62  # from WIDE on two cells a stick; below NARROW no gaps
 TEAMS: Mapping[str, tuple[str, Light, str]] = {"A": ("●", TEAM_A, "1"), "B": ("■", TEAM_B, "10")}
@@ -220,7 +229,7 @@ def team_name(view: View, team: str) -> str:
 
 
 def player_name(view: View, player: str) -> str:
-    """Return the display name of a player on the score sheet; team letters become their teams' names."""
+    """Return the display name of a side of the scoreboard; team letters become their teams' names."""
     return clean_name(view.teams.get(player, "")) or clean_name(player) or "?"
 
 

@@ -1,7 +1,7 @@
-"""Display of a game: its name, words, lights, terminal lines and sentences.
+"""Display of a game: its name, words, pads, lights and sentences.
 
-`GameShow` displays any game with a score sheet in a generic way. A game with its own display has a subclass, and an
-instance `SHOW` in its module in `show/games/`.
+`GameShow` displays any game by its scoreboard. A game with words or sentences of its own has a subclass, and an
+instance `SHOW` in its module `display`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 from rich.text import Text
 
@@ -19,17 +19,12 @@ from pi_controller.display.i18n import catalogue, mark
 from pi_controller.pinmap import pinmap
 from pi_controller.rules import registry
 from pi_controller.rules.base import opposing_team
-from pi_controller.rules.play import BARS, POOLS
+from pi_controller.rules.scoreboard import Note, gains
 
 if TYPE_CHECKING:
     from pi_controller.table.view import View
 
 SheetT = TypeVar("SheetT")
-
-POOL_NAMES = {"bank": mark("bank"), "middle": mark("middle"), "pile": mark("pile"), "pool": mark("pool")}
-"""Names of shared pools by their keys on the score sheet."""
-BAR = 20
-"""Number of places in a terminal bar for the whole supply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,43 +53,41 @@ def key_to_words(key: str) -> str:
     return key.replace("_", " ").capitalize()
 
 
-def counts_by_side(sheet: Mapping[str, Any]) -> dict[str, int]:
-    """Return the count of each side: the first counts of A and B on the score sheet, or a count of each player."""
-    for value in sheet.values():
-        if isinstance(value, Mapping):
-            counts = cast("Mapping[str, Any]", value)
-            if [*counts] == ["A", "B"] and all(type(n) is int for n in counts.values()):
-                return dict(counts)
-        elif isinstance(value, Sequence) and not isinstance(value, str):
-            rows = [cast("Mapping[str, Any]", row) for row in cast("Sequence[Any]", value) if isinstance(row, Mapping)]
-            counted = {str(next(iter(row.values()))): next((row[key] for key in BARS if key in row), 0) for row in rows}
-            if counted:
-                return counted
-    return {"A": 0, "B": 0}
+LABELS: Mapping[str, str] = {
+    "hides": mark("hides"),
+    "hits": mark("hits"),
+    "shoots": mark("shoots"),
+    "guesses": mark("guesses"),
+    "throws": mark("throws"),
+    "plays": mark("plays"),
+    "wins": mark("wins"),
+    "out": mark("out"),
+    "sticks": mark("sticks"),
+    "counters": mark("counters"),
+    "points": mark("points"),
+    "notches": mark("notches"),
+    "short_sticks": mark("short sticks"),
+    "middle": mark("middle"),
+    "pool": mark("pool"),
+    "pile": mark("pile"),
+    "bank": mark("bank"),
+    "hides_left": mark("hides left: {n}"),
+    "last_throw": mark("last throw: {n}"),
+}
+"""Texts of the keys on a scoreboard; a game may have more (`GameShow.labels`)."""
 
 
-def player_rows(sheet: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the rows of players on the score sheet by name (the row's first value); {} for team games."""
-    for value in sheet.values():
-        if isinstance(value, list | tuple):
-            rows = [cast("Mapping[str, Any]", row) for row in cast("Sequence[Any]", value) if isinstance(row, Mapping)]
-            return {str(next(iter(row.values()))): row for row in rows}
-    return {}
+class Pad(NamedTuple):
+    """A pad of the mat. `mark` is `struck`, `found`, `bead`, `opened` or "", `look` is `high`, `mate` or ""."""
 
-
-def pool(sheet: Mapping[str, Any]) -> tuple[str, int] | None:
-    """Return the key of the shared pool and the number in it; None if there is no pool."""
-    return next(((key, sheet[key]) for key in POOLS if type(sheet.get(key)) is int), None)
-
-
-def total_count(sheet: Mapping[str, Any]) -> int:
-    """Return the total of all counts and the pool; at least one, so that it can be a divisor."""
-    rest = pool(sheet)
-    return max(1, sum(counts_by_side(sheet).values()) + (rest[1] if rest else 0))
+    mark: str = ""
+    said: str = ""
+    worth: str = ""
+    look: str = ""
 
 
 class GameShow(Generic[SheetT]):
-    """Generic display of a game with a score sheet. All texts of the class are marked for translation."""
+    """Display of any game by its scoreboard. All texts of the class are marked for translation."""
 
     title: ClassVar[str] = ""
     """Name of the game; "": its name on the command line, as a word."""
@@ -112,10 +105,8 @@ class GameShow(Generic[SheetT]):
     """Customs of the source beside the scored rules, a sentence each with its chapter."""
     seal_label: ClassVar[str] = mark("Sealed place of the bead")
     """Label of the commitment."""
-    turn_key: ClassVar[str] = "thrower"
-    """Key on the score sheet of the side whose turn it is."""
-    roles: ClassVar[tuple[str, str]] = (mark("plays"), "")
-    """Verbs for the side whose turn it is, and for the other one."""
+    labels: ClassVar[Mapping[str, str]] = {}
+    """Texts of keys on the game's scoreboard, besides `LABELS`."""
     win: ClassVar[str] = mark("{winner} wins")
     """How a winner has won, other than by a forfeit."""
     slips: ClassVar[Mapping[str, str]] = {}
@@ -125,95 +116,88 @@ class GameShow(Generic[SheetT]):
         """Return the score sheet in `view`, typed for this game."""
         return cast("SheetT", view.sheet)
 
-    def of_players(self, sheet: Mapping[str, Any]) -> bool:
-        """Return True if the players are not in teams: the sheet has a list of them."""
-        return any(isinstance(value, list | tuple) for value in sheet.values())
-
-    def turn(self, view: View) -> str | None:
-        """Return the side whose turn it is, or None."""
-        return view.sheet.get(self.turn_key) or view.sheet.get("hider")
+    def pads(self, view: View, language: str = "en") -> Sequence[Pad]:  # noqa: ARG002 - most have none
+        """Return the four pads as everybody may see them; empty in a game without pads."""
+        return ()
 
     def rows(self, view: View, t: float) -> draw.Rows:
         """Return the rows of the light strips: one for each of two sides, or both shared by several.
 
-        The pool is in the middle.
+        The pool is in the middle, the points in the row of short sticks.
         """
-        sheet, lights = view.sheet, pinmap().lights
-        counts, total, rest = counts_by_side(sheet), total_count(sheet), pool(sheet)
-        if sheet.get("winner") in {"A", "B"}:
-            return draw.Rows(*draw.winner_rows(sheet["winner"], t))
+        board, lights = view.scoreboard, pinmap().lights
+        pool = board.pool
+        short = draw.short_row(board.scores, lights.short) if board.goal else ()
+        if board.of_teams and board.winner:
+            return draw.Rows(*draw.winner_rows(board.winner, t), short)
         middle = [draw.glow(draw.MIDDLE, draw.STEADY)] * (
-            draw.scale_to_pixels(rest[1], total, lights.middle) if rest else 0
+            draw.count_pixels(pool.n, pool.of, lights.middle) if pool else 0
         )
-        if len(counts) == len("AB"):
-            sizes = [
-                draw.scale_to_pixels(n, total, size)
-                for n, size in zip(counts.values(), (lights.a, lights.b), strict=True)
-            ]
-        else:
-            sizes = draw.divide_pixels([*counts.values()], total, lights.a + lights.b - (len(counts) - 1))
-        runs = [self._run(view, i, side, size) for i, (side, size) in enumerate(zip(counts, sizes, strict=True))]
-        if len(runs) == len("AB"):
-            return draw.Rows(runs[0], runs[1], middle)
-        line = [pixel for run in runs for pixel in (*run, draw.DARK)]
+        sides = board.sides
+        if len(sides) == len("AB"):
+            runs = [self._run(view, i, size, t) for i, size in enumerate((lights.a, lights.b))]
+            return draw.Rows(runs[0], runs[1], middle, short)
+        sizes = draw.divide_pixels(
+            [side.score for side in sides], sides[0].counts[0].of, lights.a + lights.b - (len(sides) - 1)
+        )
+        line = [pixel for i, size in enumerate(sizes) for pixel in (*self._run(view, i, size, t, full=True), draw.DARK)]
         return draw.Rows(line[: lights.a], line[lights.a :], middle)
 
-    def _run(self, view: View, i: int, side: str, size: int) -> list[Rgb]:
-        light, dims = draw.PLAYERS[i % len(draw.PLAYERS)]
-        level = draw.HIDING if side in (view.sheet.get("winner"), self.turn(view)) else draw.WAITING
-        return [draw.glow(light, level * (1.0 if dims[k % len(dims)] == "1" else draw.SECOND_DIM)) for k in range(size)]
+    def _run(self, view: View, i: int, size: int, t: float, *, full: bool = False) -> list[Rgb]:
+        """Return the bars of side number `i` in `size` pixels, or with `full` one bar of all of them."""
+        side, (light, dims) = view.scoreboard.sides[i], draw.PLAYERS[i % len(draw.PLAYERS)]
+        level = draw.breath(t) if side.key == view.scoreboard.turn else draw.WAITING
+        wave = draw.swell(size, t) if side.key == view.scoreboard.winner and size else lambda _: level
+        bars, run = side.bars, list[Rgb]()
+        whole = sum(bar.of for bar in bars) + len(bars) - 1 <= size
+        for n, bar in enumerate(bars):
+            room = bar.of if whole else (size - len(bars) + 1) // len(bars)
+            lit = size if full else draw.count_pixels(bar.n, bar.of, room)
+            shade = draw.BAR_DIM**n
+            run += [draw.DARK] if n else []
+            run += [
+                draw.glow(light, wave(k) * shade * (1.0 if dims[k % len(dims)] == "1" else draw.SECOND_DIM))
+                for k in range(lit)
+            ]
+            run += [draw.DARK] * (room - lit) if n + 1 < len(bars) else []
+        return run
 
-    def terminal_lines(self, view: View, language: str, width: int) -> list[Text]:
-        """Return the table as lines for a terminal, at most 16 lines of at most `width` cells."""
-        sheet, lines = view.sheet, list[Text]()
-        total, rest = total_count(sheet), pool(sheet)
-        for i, (side, n) in enumerate(counts_by_side(sheet).items()):
-            light, dims = draw.PLAYERS[i % len(draw.PLAYERS)]
-            name = Text.assemble((f"{side if side in {'A', 'B'} else i + 1}  ", draw.solid(light)))
-            lines.append(draw.fit(name.append(draw.player_name(view, side), draw.solid(light)), width))
-            strip = draw.bar(draw.scale_to_pixels(n, total, BAR), BAR, width, light, dims)
-            lines.append(draw.bar_line(self.role(view, side, language), strip, n, width))
-        if rest:
-            strip = draw.bar(draw.scale_to_pixels(rest[1], total, BAR), BAR, width, draw.MIDDLE)
-            lines.append(draw.bar_line(key_to_words(rest[0]), strip, rest[1], width))
-        others = [f"{key_to_words(key)} {value}" for key, value in self.others(view)]
-        lines += [draw.fit(Text(f"  {line}", draw.DIM), width) for line in others[:4]]
-        return lines[:16]
-
-    def others(self, view: View) -> list[tuple[str, str]]:
-        """Return the other values on the score sheet by key: single words and numbers that are set."""
-        shown = {*POOLS, self.turn_key, "winner", "finish"}
-        return [
-            (key, str(value))
-            for key, value in view.sheet.items()
-            if key not in shown and isinstance(value, str | int | float) and not isinstance(value, bool)
-        ]
-
-    def role(self, view: View, side: str, language: str = "en") -> str:
-        """Return the current role of `side`, or "": `hides`, `shoots`, `guesses`, `throws`, `wins`."""
-        text = catalogue(language).gettext
-        if winner := view.sheet.get("winner"):
-            return text("wins") if side == winner else ""
-        turn = self.turn(view)
-        role = "" if turn is None else self.roles[0 if turn == side else 1]
-        return text(role) if role else ""
+    def own_lines(self, view: View, language: str, width: int) -> list[Text]:  # noqa: ARG002 - most have none
+        """Return lines for a terminal, of at most `width` cells, that the game has besides its scoreboard."""
+        return []
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return the one action that the table is waiting for before the game is won."""
-        turn, text = self.turn(view), catalogue(language).gettext
+        turn, text = view.scoreboard.turn, catalogue(language).gettext
         if turn is None:
             return text("The judge enters what is played")
         return text("{player} plays").format(player=draw.isolate_name(draw.player_name(view, turn)))
 
     def describe_win(self, view: View, winner: str, language: str = "en") -> str:
         """Return how `winner` has won, other than by a forfeit."""
+        board, template = view.scoreboard, catalogue(language).gettext(self.win)
+        if board.goal:
+            template = catalogue(language).gettext("{winner} wins, {won} to {lost}")
+        lost = max((n for side, n in board.scores.items() if side != winner), default=0)
         name = draw.isolate_name(draw.player_name(view, winner))
-        return catalogue(language).gettext(self.win).format(winner=name)
+        return template.format(winner=name, won=board.scores[winner], lost=lost)
 
-    def describe_stakes(self, view: View, language: str = "en") -> str:
-        """Return the special stakes of this turn before the game is won, or the value of the last throw."""
+    def describe_stakes(self, view: View, language: str = "en") -> str:  # noqa: ARG002 - most have none
+        """Return the special stakes of this turn before the game is won, or ""."""
+        return ""
+
+    def describe_event(self, view: View, language: str = "en") -> list[str]:
+        """Return the last hit, throw or guess as sentences without a full stop; [] if there is none yet."""
         value = view.sheet.get("value")
-        return describe_throw_value(value if type(value) is int else None, language)
+        return [describe_throw_value(value, language)] if type(value) is int else []
+
+    def reminders(self, view: View, before: str | None, language: str = "en", *, singer: bool = False) -> list[str]:  # noqa: ARG002
+        """Return the judge's reminders to the players.
+
+        `before` is the team that hid in the hide just settled, if known; `singer` adds the question for each team's
+        singer before the game.
+        """
+        return []
 
     def describe_action(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
         """Return an action as a short sentence; "" if it has none. `teams` are the names by letter."""
@@ -234,17 +218,6 @@ class GameShow(Generic[SheetT]):
         """Return the result of the last hide or throw as a sentence without a full stop; "" if there is none yet."""
         return ""
 
-    def describe_counts(self, view: View, language: str = "en") -> str:  # noqa: ARG002 - names and numbers
-        """Return the current count of each side still in the game, in a line: `Big Coulee 12, Long Hollow 3`."""
-        out = {name for name, row in player_rows(view.sheet).items() if row.get("out")}
-        return named_counts(view, {side: n for side, n in counts_by_side(view.sheet).items() if side not in out})
-
-    def score(self, view: View, before: View) -> str:  # noqa: ARG002 - some subclasses show the change
-        """Return the current count of each side in columns, for a log in English; `before` is the previous view."""
-        counts = [f"{draw.player_name(view, side)} {n:>3}" for side, n in counts_by_side(view.sheet).items()]
-        rest = pool(view.sheet)
-        return "  ".join([*counts, *([f"{rest[0]} {rest[1]:>3}"] if rest else [])])
-
     def describe_reveal(self, view: View) -> str:
         """Return the place of the hidden object from the opened commitment in `view`; in English, for a log."""
         return f"Under {pads_opened(view)}"
@@ -255,9 +228,47 @@ def side_name(side: object, teams: Mapping[str, str]) -> str:
     return draw.isolate_name(draw.clean_name(teams.get(str(side), "")) or draw.clean_name(str(side)) or "?")
 
 
-def named_counts(view: View, counts: Mapping[str, int]) -> str:
-    """Return counts by side in a line: `Big Coulee 12, Long Hollow 3`."""
-    return ", ".join(f"{draw.isolate_name(draw.player_name(view, side))} {n}" for side, n in counts.items())
+def label(game: str, key: str, language: str = "en") -> str:
+    """Return the text of a key on the scoreboard of `game`, such as a unit or a role; an unknown key as words."""
+    known = {**LABELS, **get_show(game).labels}
+    if key in words_of(game):
+        return word(key, language, game).shown
+    return catalogue(language).gettext(known[key]) if key in known else key_to_words(key).lower()
+
+
+def describe_note(game: str, note: Note, language: str = "en") -> str:
+    """Return a note of the scoreboard of `game` as text."""
+    n = label(game, note.n, language) if isinstance(note.n, str) else note.n
+    return label(game, note.key, language).format(n=n)
+
+
+def describe_counts(view: View, language: str = "en") -> str:
+    """Return all counts in a line: `Points: Big Coulee 1, Long Hollow 0. Sticks: Big Coulee 12, Long Hollow 3`."""
+    board, parts = view.scoreboard, list[str]()
+    for i, count in enumerate(board.sides[0].counts):
+        numbers = (
+            f"{draw.isolate_name(draw.player_name(view, side.key))} {side.counts[i].n}"
+            for side in board.sides
+            if not side.out
+        )
+        parts.append(f"{label(view.game, count.unit, language)}: {', '.join(numbers)}")
+    if board.pool:
+        parts.append(f"{label(view.game, board.pool.unit, language)}: {board.pool.n}")
+    return ". ".join(part[:1].upper() + part[1:] for part in parts)
+
+
+def count_columns(view: View) -> str:
+    """Return all counts in columns, for a log in English: `points A 0 B 1  sticks A  8 B  4  middle  8`."""
+    board, parts = view.scoreboard, list[str]()
+    for i, count in enumerate(board.sides[0].counts):
+        numbers = " ".join(
+            f"{draw.player_name(view, side.key) if not board.of_teams else side.key} {side.counts[i].n:>2}"
+            for side in board.sides
+        )
+        parts.append(f"{key_to_words(count.unit).lower()} {numbers}")
+    if board.pool:
+        parts.append(f"{key_to_words(board.pool.unit).lower()} {board.pool.n:>2}")
+    return "  ".join(parts)
 
 
 NUMBERS = (
@@ -283,27 +294,22 @@ def number(n: int, language: str = "en") -> str:
     return catalogue(language).gettext(NUMBERS[n]) if 0 <= n < len(NUMBERS) else str(n)
 
 
-def count_gains(view: View) -> dict[str, int]:
-    """Return each side's gain since the last hide or throw began; {} if it is unknown."""
-    earlier = counts_by_side(view.before) if view.before else {}
-    return {side: n - earlier[side] for side, n in counts_by_side(view.sheet).items() if side in earlier}
-
-
-def short_gained(view: View) -> str | None:
-    """Return the team that was given a short stick since the last hide began; None for neither."""
-    earlier, now = view.before.get("short", {}), view.sheet.get("short", {})
-    return next((team for team in earlier if now.get(team, 0) > earlier[team]), None)
+def point_gained(view: View) -> str | None:
+    """Return the side whose score has risen since the last hide began; None for neither."""
+    earlier = view.before.scores if view.before else {}
+    return next((side for side, n in view.scoreboard.scores.items() if n > earlier.get(side, n)), None)
 
 
 def bowl_result(view: View, language: str, counted: Callable[[int], str]) -> str:
     """Return the result of the last throw of a bowl; `counted` formats the winnings, `20 counters`."""
-    text, value, thrower = catalogue(language).gettext, view.sheet.get("value"), view.before.get("thrower")
+    text, value = catalogue(language).gettext, view.sheet.get("value")
+    thrower = view.before.turn if view.before else None
     if thrower is None or value is None or view.sheet.get("finish") == "forfeit":
         return ""
     names = {
         "player": draw.isolate_name(draw.player_name(view, thrower)),
         "value": value,
-        "won": counted(count_gains(view).get(thrower, 0)),
+        "won": counted(gains(view.before, view.scoreboard).get(thrower, 0)),
     }
     if view.sheet.get("winner"):
         return text("{player} throws {value}: {won}").format(**names)
@@ -359,17 +365,6 @@ def get_show(game: str) -> GameShow[Any]:
 def describe_action(game: str, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
     """Return an action of `game` as a short sentence (`GameShow.describe_action`); "" if it has none."""
     return get_show(game).describe_action(action, teams, language)
-
-
-@cache
-def uses_score_sheet(game: str) -> bool:
-    """Return True if `game` is displayed from its score sheet, unlike Hampa Apena with its hides."""
-    return registry.playable(game) and not registry.game_class(game).hand_passes
-
-
-def has_sheet(view: View) -> bool:
-    """Return True if the game of `view` is displayed from its score sheet, and the view contains one."""
-    return uses_score_sheet(view.game) and bool(view.sheet)
 
 
 # Glossary of the words called at the table: display form, pronunciation and meaning.

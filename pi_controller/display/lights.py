@@ -7,7 +7,7 @@ hands are passing; while the mat senses the bead and while a hit is owed the str
 currents disturb the magnetometers. A question puts a calm amber on the ends of the rows, a halted table red and white.
 All changes are slower than 0.5 Hz, and the strips are independent of the bead, the commitment, the hits and the words.
 Sticks that change hands walk from row to row, in the time in which they fly on a page; each pixel changes once. The
-other games are drawn in `games/`.
+other games have the same rows, by their scoreboard.
 
 Scenes are pure functions of view and time. A game's own rows are its `GameShow.rows`.
 """
@@ -19,8 +19,9 @@ import msgspec
 
 from pi_controller.board.interfaces import Rgb
 from pi_controller.display import drawing as draw
-from pi_controller.display.game_display import get_show, has_sheet
+from pi_controller.display.game_display import get_show
 from pi_controller.pinmap import pinmap
+from pi_controller.rules.scoreboard import Scoreboard
 from pi_controller.table.view import View
 
 _ASIDE = 0.15
@@ -37,50 +38,19 @@ _ROWS = ("A", "B", "")
 
 
 def frame(view: View, t: float = 0.0) -> tuple[Rgb, ...]:
-    """Return the pixels in the strip's order at `t` seconds, (red, green, blue) of 0..255 each."""
-    return tuple(chain.from_iterable(_sheet_rows(view, t) if has_sheet(view) else _stick_rows(view, t)))
-
-
-def _stick_rows(view: View, t: float) -> list[list[Rgb]]:
-    """Return the rows of a stick game as described above; without sticks in the view, a static middle row."""
-    lights = pinmap().lights
-    if view.phase == "over" and view.winner in {"A", "B"}:
-        rows = [*draw.winner_rows(str(view.winner), t)]
-    else:
-        aside = view.phase == "halted" or view.question is not None
-        middle = view.middle if view.long else lights.middle
-        rows = [
-            _team(view, "A", lights.a, t, aside=aside),
-            _team(view, "B", lights.b, t, aside=aside),
-            [draw.glow(draw.MIDDLE, draw.ASIDE if aside else draw.STEADY)] * min(max(middle, 0), lights.middle),
-        ]
-        rows = [
-            row + [draw.DARK] * (size - len(row))
-            for row, size in zip(rows, (lights.a, lights.b, lights.middle), strict=True)
-        ]
-        if aside:
-            rows = [draw.ends(row, _notice(view)) for row in rows]
-        elif view.phase == "hit" and view.hider in {"A", "B"}:
-            hitters = rows[1 if view.hider == "A" else 0]
-            for i in range({"first": 1, "second": 2}.get(view.owed or "", 0)):
-                hitters[-1 - i] = draw.OWED
-    return [*rows, draw.short_row(view.short, lights.short)]
-
-
-def _sheet_rows(view: View, t: float) -> list[list[Rgb]]:
-    """Return the rows of a game with a score sheet.
+    """Return the pixels in the strip's order at `t` seconds, (red, green, blue) of 0..255 each.
 
     They are static under a notice, and while the mat senses the hidden objects: changing currents disturb it.
     """
     lights = pinmap().lights
     aside = view.phase == "halted" or view.question is not None
-    still = aside or view.phase in {"check", "hit", "guess"}
+    still = aside or view.phase not in {"hide", "throw", "over"}
     filled = get_show(view.game).rows(view, 0.0 if still else t)
     sizes = (lights.a, lights.b, lights.middle, lights.short)
     rows = [[*row[:size], *[draw.DARK] * (size - len(row))] for row, size in zip(filled, sizes, strict=True)]
     if aside:
         rows[:3] = [draw.ends([_dim_pixel(pixel) for pixel in row], _notice(view)) for row in rows[:3]]
-    return rows
+    return tuple(chain.from_iterable(rows))
 
 
 def _notice(view: View) -> tuple[Rgb, ...]:
@@ -94,19 +64,6 @@ def _notice(view: View) -> tuple[Rgb, ...]:
 def _dim_pixel(pixel: Rgb) -> Rgb:
     red, green, blue = (round(value * _ASIDE) for value in pixel)
     return (red, green, blue) if red or green or blue or pixel == draw.DARK else (1, 1, 1)
-
-
-def _team(view: View, team: str, size: int, t: float, *, aside: bool) -> list[Rgb]:
-    count = min(max(view.long.get(team, 0), 0), size)
-    if aside:
-        level = draw.ASIDE
-    elif view.hider != team:
-        level = draw.WAITING
-    elif view.phase == "hide":
-        level = draw.breath(t)
-    else:
-        level = draw.HIDING
-    return draw.pattern(team, count, lambda _: level)
 
 
 class StickWalk:
@@ -125,17 +82,28 @@ class StickWalk:
         """Return the pixels at `t` seconds, as the function `frame`. Call it with each new view, in order."""
         if view is not self._view:
             before, self._view = self._view, view
-            if before is None or before.game != view.game or not view.long:
+            if before is None or before.game != view.game or not _can_walk(view.scoreboard):
                 self._before = None
-            elif (counts := _count_sticks(before)) != _count_sticks(view):
-                self._before, self._since = counts, t
+            elif before.scoreboard.bars != view.scoreboard.bars:
+                self._before, self._since = before.scoreboard.bars, t
         counts = None
         if self._before is not None and view.phase not in {"check", "hit", "over", "halted"}:
-            counts = walking_sticks(self._before, _count_sticks(view), t - self._since - self._delay_s)
+            counts = walking_sticks(self._before, view.scoreboard.bars, t - self._since - self._delay_s)
         if counts is None:
             self._before = None
             return frame(view, t)
-        return frame(msgspec.structs.replace(view, long={"A": counts["A"], "B": counts["B"]}, middle=counts[""]), t)
+        return frame(msgspec.structs.replace(view, scoreboard=view.scoreboard.replace_bars(counts)), t)
+
+
+def _can_walk(board: Scoreboard) -> bool:
+    """Return whether each pixel of the two sides and the pool is a stick."""
+    sizes = [bar.of for side in board.sides for bar in side.bars]
+    return (
+        board.of_teams
+        and board.pool is not None
+        and sizes == [board.pool.of] * 2
+        and sizes[0] <= pinmap().lights.middle
+    )
 
 
 def walking_sticks(before: Mapping[str, int], after: Mapping[str, int], t: float) -> dict[str, int] | None:
@@ -162,7 +130,3 @@ def walking_sticks(before: Mapping[str, int], after: Mapping[str, int], t: float
     for row in coming[len(leaving) :]:
         counts[row] += 1
     return counts
-
-
-def _count_sticks(view: View) -> dict[str, int]:
-    return {"A": view.long.get("A", 0), "B": view.long.get("B", 0), "": view.middle}

@@ -10,7 +10,6 @@ from pi_controller.display import game_display
 from pi_controller.display.drawing import isolate_name, player_name, team_name
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.referee.story import Turn
-from pi_controller.rules.base import opposing_team
 
 if TYPE_CHECKING:
     from pi_controller.journal.export import Wording
@@ -143,19 +142,6 @@ CHOICES: Mapping[str, str] = {
 
 _OTHER_CLOCK_S = 86_400.0
 
-_WORTH: Mapping[str, str] = {
-    "wheya": mark("{hitter} has four sticks left: a find on the second hit is a point for {hider}."),
-    "sahdogan": mark("For a point: {hitter} must find the bead on the first hit."),
-    "yawapi": mark("For a point: {hitter} must find the bead on the first hit."),
-    "eyeya": mark("{hitter} scores by finding the bead on the first hit."),
-}
-
-
-def _names(view: View) -> dict[str, str]:
-    hider = view.hider if view.hider in {"A", "B"} else "A"
-    hitter = opposing_team(hider)
-    return {"hider": isolate_name(team_name(view, hider)), "hitter": isolate_name(team_name(view, hitter))}
-
 
 def describe_turn(view: View, turn: Turn, language: str = "en") -> str:
     """Return the actions of a hide or throw with the called words: `Missed · Found at pad 4 · Paguga`."""
@@ -170,7 +156,7 @@ def describe_turn(view: View, turn: Turn, language: str = "en") -> str:
 def sentence(view: View, language: str = "en") -> str:
     """Return the one action that the table is waiting for, e.g. `First hit: Team B`."""
     text = catalogue(language).gettext
-    names = _names(view)
+    show = game_display.get_show(view.game)
     match view.phase:
         case "halted":
             return text("Stop playing: the table cannot save the game.")
@@ -181,34 +167,14 @@ def sentence(view: View, language: str = "en") -> str:
             return text("Protest by {team}: play is stopped").format(team=isolate_name(team_name(view, view.protest)))
         case _ if view.winner and view.sheet.get("finish") == "forfeit":
             return text("{winner} wins by forfeit").format(winner=isolate_name(player_name(view, view.winner)))
-        case _ if game_display.has_sheet(view) and view.question is None:
-            show, winner = game_display.get_show(view.game), view.sheet.get("winner")
-            return show.describe_win(view, winner, language) if winner else show.sentence(view, language)
-        case "over" if view.winner in {"A", "B"}:
-            winner, loser = view.winner, opposing_team(view.winner)
-            return text("{winner} wins, {won} to {lost}").format(
-                winner=isolate_name(team_name(view, winner)),
-                won=view.short.get(winner, 0),
-                lost=view.short.get(loser, 0),
-            )
+        case _ if view.winner:
+            return show.describe_win(view, view.winner, language)
         case "over":
             return text("The game is over")
         case _ if view.question is not None:
             return text("The judge decides")
-        case "toss":
-            return text("The coin toss: the winner hides first")
-        case "check":
-            return text("Hands away: the mat checks the bead")
-        case "show":
-            return result(view, language) or text("The bead is shown: {hider} hide next").format(**names)
-        case "hit" if view.owed == "second":
-            return text("Second hit: {hitter}").format(**names)
-        case "hit":
-            return text("First hit: {hitter}").format(**names)
-        case _ if view.hider is None:
-            return text("The bead is hidden")
         case _:
-            return text("{hider} hides the bead").format(**names)
+            return show.sentence(view, language)
 
 
 def result(view: View, language: str = "en") -> str:
@@ -221,69 +187,22 @@ def result(view: View, language: str = "en") -> str:
 
 def outcome(view: View, language: str = "en") -> str:
     """Return the result of the last hit, throw or guess with the current counts; "" if there is none yet."""
-    text = catalogue(language).gettext
-    if game_display.has_sheet(view):
-        parts = [game_display.describe_throw_value(view.sheet.get("value"), language)]
-    else:
-        parts = [foul(view.foul, language).rstrip(".")] if view.foul else []
-        parts += [hit(len(view.hits), view.hits[-1], language)] if view.hits else []
-    if parts == [] or not (parts[0] or view.calls):
+    text, parts = catalogue(language).gettext, game_display.get_show(view.game).describe_event(view, language)
+    if not parts and not view.calls:
         return ""
     if view.calls:
         words = ", ".join(game_display.word(call, language, view.game).shown for call in view.calls)
         parts.append(text("Called: {words}").format(words=words))
-    if game_display.has_sheet(view):
-        return ". ".join(filter(None, (*parts, game_display.get_show(view.game).describe_counts(view, language))))
-    if view.phase == "hit":
-        return ". ".join(parts)  # the second hit is owed, and no sticks have moved
-    opened = view.opening
-    if opened is not None and opened.hide == view.hide:
-        parts.append(text("The bead was under pad {pad}").format(pad=opened.pad))
-    long = {team.lower(): f"{isolate_name(team_name(view, team))} {view.long.get(team, 0)}" for team in ("A", "B")}
-    parts.append(text("Sticks: {a}, {b}, in the middle {middle}").format(**long, middle=view.middle))
+    if view.phase != "hit":  # else the second hit is owed, and no sticks have moved
+        parts.append(game_display.describe_counts(view, language))
     return ". ".join(parts)
 
 
 def describe_stakes(view: View, language: str = "en") -> str:
-    """Return the stakes of a hide beyond sticks (wheya, sahdogan, yawapi, eyeya), else "".
-
-    In a game with a score sheet: the special stakes of this turn, or the value of the last throw.
-    """
-    if game_display.has_sheet(view):
-        done = view.phase == "halted" or view.sheet.get("winner")
-        return "" if done else game_display.get_show(view.game).describe_stakes(view, language)
-    worth_text = _WORTH.get(view.situation or "")
-    only_second_left = view.owed == "second" and view.situation not in {None, "wheya"}
-    if worth_text is None or view.hider is None or only_second_left or view.phase in {"over", "halted", "toss", "show"}:
+    """Return the special stakes of this hide or turn, else ""."""
+    if view.phase in {"halted", "over"} or view.winner:
         return ""
-    return catalogue(language).gettext(worth_text).format(**_names(view))
-
-
-def hiders_reminder(view: View, before: str | None, language: str = "en") -> str:
-    """Return the judge's reminder to the hiders before a hide of Hampa Apena; "" at any other time.
-
-    A new hider's moccasins are shaken out (chapter 12), and a team that was not found keeps its hider (chapter 2).
-    `before` is the team that hid in the hide just settled, if known (`Game.hiders_before`).
-    """
-    if game_display.has_sheet(view) or view.phase not in {"hide", "show"} or view.hider is None:
-        return ""
-    text, by_foul = catalogue(language).gettext, "foul" in view.calls
-    if before == view.hider:
-        template = text("{hider} hides again: no change of hiders until the bead is found.")
-        if "paguga" in view.calls and not by_foul:
-            template = text("{hider} hides again. The hider may change now: then shake out the moccasins.")
-    elif before is not None or by_foul or view.hide <= 1:
-        template = text("{hider} hides: a new hider. Shake out the moccasins.")
-    else:
-        return ""
-    return template.format(**_names(view))
-
-
-def singer_reminder(view: View, language: str = "en") -> str:
-    """Return the judge's question before a game of Hampa Apena if the organiser wants singers; "" after the toss."""
-    if game_display.has_sheet(view) or view.phase != "toss":
-        return ""
-    return catalogue(language).gettext("Before the toss: does each team have a singer?")
+    return game_display.get_show(view.game).describe_stakes(view, language)
 
 
 def describe_status(view: View, language: str = "en") -> str:

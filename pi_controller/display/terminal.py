@@ -13,16 +13,11 @@ from rich.style import Style
 from rich.table import Table as Grid
 from rich.text import Text
 
-from pi_controller.board.interfaces import Rgb
 from pi_controller.display import drawing as draw
 from pi_controller.display import phrases
-from pi_controller.display.game_display import game_name, get_show, has_sheet, key_to_words, word
+from pi_controller.display.game_display import Pad, describe_note, game_name, get_show, label, word
 from pi_controller.display.i18n import catalogue
-from pi_controller.display.lights import frame
-from pi_controller.journal.sheet import columns
-from pi_controller.pads import EVERY_PAD
-from pi_controller.pinmap import pinmap
-from pi_controller.rules.base import opposing_team
+from pi_controller.rules.scoreboard import Count, Side
 from pi_controller.table.view import View
 from pi_controller.text import strip_controls
 
@@ -67,23 +62,21 @@ def render_text(view: View, width: int = 80, *, language: str = "en") -> str:
 
 def score_sheet(view: View, language: str = "en") -> str:
     """Return the state of the game as plain text: a sentence, then each side's counts, in lines of at most 80 cells."""
-    counts = list(columns(view.sheet))
-    heads = list(dict.fromkeys(what for what, whose, _ in counts if whose))
-    sides = list(dict.fromkeys(whose for _, whose, _ in counts if whose))
+    board = view.scoreboard
     grid = Grid.grid(padding=(0, 3, 0, 0))
     grid.add_column(max_width=44, overflow="fold")
-    for _ in heads:
+    units = [label(view.game, count.unit, language) for count in board.sides[0].counts]
+    for _ in units:
         grid.add_column(justify="right")
-    grid.add_row("", *(key_to_words(head) for head in heads))
-    held = {(what, whose): str(many) for what, whose, many in counts}
-    for side in sides:
-        name = draw.ISOLATES.sub("", draw.player_name(view, side))
-        shown = f"{name} ({side})" if side in view.teams and name != side else name
-        grid.add_row(Text(shown), *(held.get((head, side), "") for head in heads))
+    grid.add_row("", *(unit.capitalize() for unit in units))
+    for side in board.sides:
+        name = draw.ISOLATES.sub("", draw.player_name(view, side.key))
+        shown = f"{name} ({side.key})" if side.key in view.teams and name != side.key else name
+        grid.add_row(Text(shown), *(str(count.n) for count in side.counts))
     console = Console(file=io.StringIO(), width=80, color_system=None, legacy_windows=False)
     with console.capture() as capture:
         console.print(grid)
-    pools = [f"{key_to_words(what)} {many}" for what, whose, many in counts if not whose]
+    pools = [f"{label(view.game, board.pool.unit, language)} {board.pool.n}"] if board.pool else []
     lines = [draw.ISOLATES.sub("", phrases.sentence(view, language)), "", *capture.get().splitlines(), *pools]
     return "".join(f"{strip_controls(line.rstrip())}\n" for line in lines)
 
@@ -97,28 +90,6 @@ def _within(lines: list[Text], height: int) -> list[Text]:
     return kept[:height]
 
 
-def _pixel_style(pixel: Rgb) -> Style:
-    """Return the style of a pixel on a screen: its hue, with the brightness raised for text."""
-    brightest = max(pixel)
-    lift = 0.42 + 0.70 * (brightest / 255) ** (1 / draw.GAMMA)
-    red, green, blue = (min(255, round(255 * lift * (value / brightest) ** (1 / draw.GAMMA))) for value in pixel)
-    return Style(color=f"#{red:02x}{green:02x}{blue:02x}")
-
-
-def _blocks(pixels: Sequence[Rgb], width: int) -> Text:
-    """Return a strip: full blocks for pixels at least half as bright as the brightest, else hatched ones."""
-    brightest = max((max(pixel) for pixel in pixels), default=0)
-
-    def place(pixel: Rgb) -> tuple[str, Style]:
-        if not any(pixel):
-            return "·", draw.DIM
-        if pixel == draw.OWED:
-            return "○", _pixel_style(pixel)
-        return "█" if max(pixel) * 2 >= brightest else "▒", _pixel_style(pixel)
-
-    return draw.strip(map(place, pixels), width)
-
-
 def _wrap_line(line: Text, width: int, indent: int) -> list[Text]:
     console = Console(width=width, file=io.StringIO(), legacy_windows=False)
     parts = line.wrap(console, max(16, width - indent))
@@ -127,47 +98,80 @@ def _wrap_line(line: Text, width: int, indent: int) -> list[Text]:
 
 def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
     text = catalogue(language).gettext
-    if has_sheet(view):
-        head = draw.fit(Text(game_name(view.game, language), draw.BOLD), width)
-        drawn = get_show(view.game).terminal_lines(view, language, width)
-        wrapped = [part for line in _messages(view, language) for part in _wrap_line(line, width, 2)]
-        wrapped[:0] = _clocks(view, t, language)
-        return [head, draw.fit(Text("─" * width, draw.DIM), width), Text(""), *drawn, Text(""), *wrapped]
-    lights, pixels = pinmap().lights, frame(view, t)
-    row_a, row_b = pixels[: lights.a], pixels[lights.a : lights.a + lights.b]
-    middle = pixels[lights.a + lights.b : -lights.short]
-
     left = Text.assemble((game_name(view.game, language), draw.BOLD))
-    left.append("  " + text("hide {n}, first to {points}").format(n=view.hide, points=view.points), draw.DIM)
+    facts = [text("hide {n}").format(n=view.hide)] if view.hide else []
+    facts += [text("first to {points}").format(points=view.scoreboard.goal)] if view.scoreboard.goal else []
+    left.append(f"  {', '.join(facts)}", draw.DIM)
     mat = text("mat connected") if view.sensors else text("sensors off")
     right = Text(mat if view.link else text("no mat"), draw.DIM)
     head = left.append(" " * max(2, width - left.cell_len - right.cell_len)).append_text(right)
     lines = [draw.fit(head, width), draw.fit(Text("─" * width, draw.DIM), width), Text("")]
-
-    roles: dict[str | None, str] = {}
-    if view.hider is not None and view.phase not in {"toss", "over"}:
-        roles = {view.hider: text("hides"), opposing_team(view.hider): text("hits")}
-    for team, row in (("A", row_a), ("B", row_b)):
-        lines.append(draw.team_line(team, draw.team_name(view, team), view.short.get(team, 0), width))
-        lines.append(draw.bar_line(roles.get(team, ""), _blocks(row, width), view.long.get(team, 0), width))
-        lines.append(Text(""))
-    lines.append(draw.bar_line(text("middle"), _blocks(middle, width), view.middle, width))
-    score = f"{view.short.get('A', 0)}–{view.short.get('B', 0)}"
-    lines.append(draw.bar_line(text("points"), _blocks(pixels[-lights.short :], width), score, width))
-    lines += [_pads(view, language, width), Text("")]
+    lines += _table(view, language, width)
     lines += _clocks(view, t, language)
     lines += [part for line in _messages(view, language) for part in _wrap_line(line, width, 2)]
     return lines
 
 
-def _pads(view: View, language: str, width: int) -> Text:
-    text, line = catalogue(language).gettext, draw.label("  " + catalogue(language).gettext("pads"))
-    opened = view.opening if view.opening is not None and view.opening.hide == view.hide else None
-    for pad in EVERY_PAD:
-        marks = [text("found") if hit.found else text("not found") for hit in view.hits if hit.pad == pad]
-        marks += [text("the bead")] if opened is not None and opened.pad == pad and "found" not in marks else []
-        line.append(f"[{pad}]", Style(dim=not marks)).append(f" {', '.join(marks)}" if marks else "", draw.BOLD)
-        line.append("   ")
+def _table(view: View, language: str, width: int) -> list[Text]:
+    """Return the game's own lines and the scoreboard: several lines for a team, one for a player."""
+    board, show = view.scoreboard, get_show(view.game)
+    lines = show.own_lines(view, language, width)
+    for number, side in enumerate(board.sides, 1):
+        lines += (
+            _two_sided(view, side, language, width)
+            if board.of_teams
+            else [_player(view, side, number, width, language)]
+        )
+    if board.pool:
+        lines.append(_bar(view, board.pool, draw.MIDDLE, "1", language, width))
+    if pads := show.pads(view, language):
+        lines.append(_pads(pads, language, width))
+    if board.notes:
+        notes = " · ".join(describe_note(view.game, note, language) for note in board.notes)
+        lines.append(draw.fit(Text(f"  {notes}"), width))
+    return [*lines, Text("")]
+
+
+def _bar(view: View, count: Count, light: draw.Light, dims: str, language: str, width: int) -> Text:
+    of = min(count.of, draw.BAR)
+    lit = draw.count_pixels(count.n, count.of, of)
+    return draw.bar_line(label(view.game, count.unit, language), draw.bar(lit, of, width, light, dims), count.n, width)
+
+
+def _doing(view: View, side: Side, language: str) -> str:
+    """Return what a side does, and the notes on it."""
+    keys = (side.role, "out" if side.out else "")
+    words = [label(view.game, key, language) for key in keys if key]
+    return " · ".join((*words, *(describe_note(view.game, note, language) for note in side.notes)))
+
+
+def _two_sided(view: View, side: Side, language: str, width: int) -> list[Text]:
+    _, light, dims = draw.TEAMS[side.key]
+    score = side.score if side.bars != side.counts else ""
+    lines = [draw.team_line(side.key, draw.player_name(view, side.key), score, width)]
+    lines += [_bar(view, bar, light, dims, language, width) for bar in side.bars]
+    return [*lines, draw.fit(Text(f"  {_doing(view, side, language)}".rstrip(), draw.BOLD), width)]
+
+
+def _player(view: View, side: Side, number: int, width: int, language: str) -> Text:
+    light, dims = draw.PLAYERS[(number - 1) % len(draw.PLAYERS)]
+    at_turn = side.key in (view.scoreboard.turn, view.scoreboard.winner)
+    line = Text.assemble(("▶ " if at_turn else "  ", draw.BOLD), (f"{number} ", draw.solid(light)))
+    (count, *_) = side.counts
+    line.append_text(
+        draw.bar(draw.count_pixels(count.n, count.of, draw.PLAYER_BAR), draw.PLAYER_BAR, width, light, dims)
+    )
+    line.append(f" {count.n:>3}  ", draw.BOLD).append(f"{_doing(view, side, language)}  ".lstrip(), draw.DIM)
+    return draw.fit(line.append(draw.player_name(view, side.key), draw.solid(light)), width)
+
+
+def _pads(pads: Sequence[Pad], language: str, width: int) -> Text:
+    line = draw.label("  " + catalogue(language).gettext("pads"))
+    for number, pad in enumerate(pads, 1):
+        line.append(f"[{number}]", Style(dim=not pad.said and not pad.mark)).append(
+            f" {pad.worth}" if pad.worth else "", draw.DIM
+        )
+        line.append(f" {pad.said}" if pad.said else "", draw.BOLD).append("   ")
     return draw.fit(line, width)
 
 

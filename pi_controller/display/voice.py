@@ -26,7 +26,7 @@ import msgspec
 import numpy as np
 
 from pi_controller.display import phrases
-from pi_controller.display.game_display import has_sheet, word, words_of
+from pi_controller.display.game_display import word, words_of
 from pi_controller.display.sound import AplaySound, Clip, Sound, SoundError
 from pi_controller.errors import MatError, describe_error
 from pi_controller.extras import install_hint
@@ -73,9 +73,7 @@ def _words(before: View, view: View) -> tuple[str, ...]:
 def _has_same_calls(before: View, view: View) -> bool:
     if before.calls != view.calls:
         return False
-    if has_sheet(view):
-        return before.sheet == view.sheet
-    return _place(before)[0] == _place(view)[0]
+    return _place(before)[0] == _place(view)[0] if view.hide else before.sheet == view.sheet
 
 
 def _place(view: View) -> tuple[int, int]:
@@ -99,11 +97,11 @@ def _sentence(before: View, view: View) -> str:
 
 def score(view: View) -> str:
     """Return the points as a spoken sentence: `Team A 3, Team B 2`."""
-    return ", ".join(f"Team {team} {points}" for team, points in sorted(_points(view).items()))
+    return ", ".join(f"Team {team} {points}" for team, points in _points(view).items())
 
 
 def _points(view: View) -> dict[str, int]:
-    return view.short or view.sheet.get("short", {})
+    return view.scoreboard.scores if view.scoreboard.goal else {}
 
 
 def is_english_word(call: str, game: str) -> bool:
@@ -113,11 +111,8 @@ def is_english_word(call: str, game: str) -> bool:
 
 def _nameless(view: View) -> View:
     """Return the view with teams and players called by letter or number: an English voice would garble their names."""
-    names = [
-        one.get("name") or one.get("player") for one in view.sheet.get("players") or view.sheet.get("horses") or ()
-    ]
-    numbered = {name: f"Player {n}" for n, name in enumerate(names, 1)}
-    return msgspec.structs.replace(view, teams={"A": "Team A", "B": "Team B"} | numbered)
+    names = {key: f"Player {n}" for n, key in enumerate(view.scoreboard.scores, 1)}
+    return msgspec.structs.replace(view, teams={"A": "Team A", "B": "Team B"} if view.scoreboard.of_teams else names)
 
 
 # Recordings of a community: one file a word, `FOLDER/GAME/WORD.wav` (or .flac, .ogg, .opus, .mp3).

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pi_controller.display.game_display import sounds_credit, word
 from pi_controller.display.i18n import catalogue, mark
+from pi_controller.rules.scoreboard import Scoreboard
 
 if TYPE_CHECKING:
     from pi_controller.table.view import View
@@ -141,7 +142,12 @@ def explain_word(call: str, language: str) -> tuple[str, str, str, str]:
 
 def sticks(view: View) -> Sticks:
     """Return the long sticks of A, of the middle and of B."""
-    return view.long.get("A", 0), view.middle, view.long.get("B", 0)
+    return count_sticks(view.scoreboard)
+
+
+def count_sticks(board: Scoreboard) -> Sticks:
+    """Return the long sticks of A, of the middle and of B."""
+    return board.bars["A"], board.bars[""], board.bars["B"]
 
 
 def _max_gain(before: Sticks, after: Sticks) -> int:

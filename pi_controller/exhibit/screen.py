@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pi_controller.display import phrases
-from pi_controller.display.game_display import credit, game_name
+from pi_controller.display.game_display import credit, game_name, get_show, label
 from pi_controller.display.i18n import catalogue
-from pi_controller.exhibit.lessons import Lesson, Sticks, explain_word, sticks
+from pi_controller.exhibit.lessons import Lesson, Sticks, count_sticks, explain_word, sticks
 from pi_controller.exhibit.stage import IDLE
 from pi_controller.exhibit.visitor_game import VisitorGame
 from pi_controller.pads import EVERY_PAD
-from pi_controller.web.game_page import page_of
 
 if TYPE_CHECKING:
     from pi_controller.exhibit.exhibit import Exhibit
@@ -136,7 +135,7 @@ def build_screen(exhibit: Exhibit, language: str = "") -> Screen:
         pads=_pads(game, view, exhibit, language)
         if game is not None and view is not None and stage != "result"
         else (),
-        rows=_rows(view, lesson, text, ended=stage == "result") if view is not None else (),
+        rows=_rows(view, lesson, language, ended=stage == "result") if view is not None else (),
         step=_step(lesson) if lesson is not None and stage == "play" else None,
         words=_words(view, language) if view is not None and lesson is None else (),
         numbered=exhibit.section.four_buttons,
@@ -195,8 +194,8 @@ def _moment(game: VisitorGame, exhibit: Exhibit, language: str) -> tuple[str, st
     text = catalogue(language).gettext
     view = name_sides(game.view, exhibit, language)
     teams = exhibit.kind == "teams"
-    side = view.teams.get(view.hider or "", "")
-    hitters = view.teams.get("B" if view.hider == "A" else "A", "")
+    side = view.teams.get(view.scoreboard.turn or "", "")
+    hitters = view.teams.get("B" if view.scoreboard.turn == "A" else "A", "")
     if game.awaits == "next":
         return phrases.result(view, language) if view.phase in ("show", "over") else text("Before we continue"), ""
     if game.awaits == "question" and view.question is not None:
@@ -253,7 +252,7 @@ def _report(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> 
     The score is in points if a point was won, which moves the sticks; else in long sticks.
     """
     view = game.view
-    a, b = (view.short["A"], view.short["B"]) if view.winner is not None else (view.long["A"], view.long["B"])
+    a, b = (view.scoreboard.scores if view.winner is not None else view.scoreboard.stakes).values()
     if exhibit.kind == "teams":
         score = text("Points: side A {a}, side B {b}.") if view.winner is not None else text("Side A {a}, side B {b}.")
         return (score.format(a=a, b=b), text("Thank you for playing."))
@@ -324,7 +323,7 @@ def _choices(exhibit: Exhibit, language: str) -> tuple[Choice, ...]:
 
 def _pads(game: VisitorGame, view: View, exhibit: Exhibit, language: str) -> tuple[Pad, ...]:
     touches = set(exhibit.touches)
-    drawn = page_of(view).pads(view, language)
+    drawn = get_show(view.game).pads(view, language)
     return tuple(
         Pad(
             number,
@@ -338,13 +337,13 @@ def _pads(game: VisitorGame, view: View, exhibit: Exhibit, language: str) -> tup
     )
 
 
-def _rows(view: View, lesson: Lesson | None, text: Callable[[str], str], *, ended: bool) -> tuple[Row, ...]:
+def _rows(view: View, lesson: Lesson | None, language: str, *, ended: bool) -> tuple[Row, ...]:
+    text = catalogue(language).gettext
     before, after = (lesson.before, lesson.after) if lesson is not None else _sticks_before_and_now(view)
-    role = {"hide": text("hides"), "hit": text("hits")}
     names = (_capitalise(view.teams["A"]), text("In the middle"), _capitalise(view.teams["B"]))
     roles = tuple(
-        "" if view.hider is None or view.phase in ("over", "show") else role["hide" if view.hider == side else "hit"]
-        for side in "AB"
+        label(view.game, side.role, language) if side.role and view.phase not in ("over", "show") else ""
+        for side in view.scoreboard.sides
     )
     most = view.winner or ("A" if after[0] > after[2] else "B" if after[2] > after[0] else "")
     return tuple(
@@ -354,7 +353,7 @@ def _rows(view: View, lesson: Lesson | None, text: Callable[[str], str], *, ende
             "" if ended else one,
             now,
             0 if ended else max(0, now - was),
-            view.short.get(key.upper(), 0),
+            view.scoreboard.scores.get(key.upper(), 0),
             won=ended and key.upper() == most,
         )
         for key, name, one, now, was in zip(
@@ -366,10 +365,9 @@ def _rows(view: View, lesson: Lesson | None, text: Callable[[str], str], *, ende
 def _sticks_before_and_now(view: View) -> tuple[Sticks, Sticks]:
     """Return the sticks before the last hide while its result is shown, and the sticks now."""
     now = sticks(view)
-    long = view.before.get("long")
-    if view.phase not in ("show", "over") or not long:
+    if view.phase not in ("show", "over") or view.before is None:
         return now, now
-    return (long["A"], view.before["middle"], long["B"]), now
+    return count_sticks(view.before), now
 
 
 def _step(lesson: Lesson) -> Step:

@@ -119,14 +119,16 @@ class VisitorGame:
         """The player who hides, or who hid in the hide on show; None before the toss."""
         if self.view.phase in ("show", "over") and self._hid is not None:
             return self._hid  # a find has changed the roles already
-        return self.sides[self.view.hider] if self.view.hider else None
+        turn = self.view.scoreboard.turn
+        return self.sides[turn] if turn else None
 
     @property
     def hitter(self) -> Player | None:
         """The player who hits in this hide."""
         if self._hitter is not None and self.view.phase != "hide":
             return self._hitter
-        return self.sides[opposing_team(self.view.hider)] if self.view.hider in {"A", "B"} else None
+        turn = self.view.scoreboard.turn
+        return self.sides[opposing_team(turn)] if turn else None
 
     @property
     def is_sealed(self) -> bool:
@@ -319,7 +321,7 @@ class VisitorGame:
         self._hide_begun, self._sealed, self.opened, self.guessed = self.view.hide, "", "", None
         self._guess, self._place, self._by, self._hits, self._learned = None, None, None, 0, False
         self._handover = False
-        self._hid, self._hitter = self.hider, self.sides[opposing_team(self.view.hider or "A")]
+        self._hid, self._hitter = self.hider, self.sides[opposing_team(self.view.scoreboard.turn or "A")]
         if self._hitter == "mat":
             self._guess = self._opponent.guess()
             if self._hid == "visitor":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from pi_controller.display import phrases
-from pi_controller.display.drawing import isolate_name, player_name
+from pi_controller.display.drawing import isolate_name
 from pi_controller.display.game_display import game_name, get_show
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.host.machine_health import LOW_DISK_BYTES
@@ -33,7 +33,7 @@ from pi_controller.tournament.director import Tournament
 from pi_controller.tournament.schedule import Break, break_end
 from pi_controller.tournament.timetable import MIN_PLAYED, ExpectedStart, Timetable, estimate_timetable
 from pi_controller.web.bracket_page import bracket_values
-from pi_controller.web.game_page import page_of
+from pi_controller.web.game_page import draw_sides
 from pi_controller.web.host_marks import HostMarks
 from pi_controller.web.live_page import striking_side
 from pi_controller.web.templates import render
@@ -160,24 +160,23 @@ def _why_wanted(view: View, language: str) -> str:
 
 
 def _cells(view: View, language: str) -> list[dict[str, Any]]:
-    page, teams = page_of(view), not get_show(view.game).of_players(view.sheet)
-    shown, turn = page.strip(view, language), page.turn(view)
+    teams = view.scoreboard.of_teams
     return [
         {
-            "mark": cell.player if teams else str(n),
-            "look": cell.player.lower() if teams else "player",
-            "name": player_name(view, cell.player),
-            "points": cell.points,
-            "sticks": cell.sticks,
-            "turn": cell.player == turn,
+            "mark": side.sign,
+            "look": side.look if teams else "player",
+            "name": side.name,
+            "points": side.score.n,
+            "held": [f"{bar.n} {bar.unit}" for bar in side.counts[1:]],
+            "turn": side.state in {"turn", "won"},
         }
-        for n, cell in enumerate(shown.cells, 1)
+        for side in draw_sides(view, language)
     ]
 
 
 def _pads(view: View | None, language: str) -> dict[str, Any]:
     """Return the pads as the table's own pages show them, and the side that strikes them."""
-    pads = page_of(view).pads(view, language) if view is not None else ()
+    pads = get_show(view.game).pads(view, language) if view is not None else ()
     return {"pads": pads, "struck_by": striking_side(view) if view is not None and pads else ""}
 
 

@@ -471,7 +471,8 @@ class Director:
         sticks: dict[str, int] = {}
         plan = self.now.plan
         if plan is not None and plan.format in {"round_robin", "groups"}:
-            sticks = {teams[side]: n for side, n in rules.score(story.state).items() if side in teams}
+            scores = rules.scoreboard(sheet).scores
+            sticks = {teams[side]: n for side, n in scores.items() if side in teams}
         match = game.match
         winner = teams.get(str(sheet["winner"]), "")
         how = sheet.get("finish")

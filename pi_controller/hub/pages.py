@@ -40,9 +40,10 @@ from pi_controller.tournament.competition import LaterMatchesStartedError
 from pi_controller.web import requests
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Sessions, Users
 from pi_controller.web.address import PageSettings, qr_code
+from pi_controller.web.app import file_response
 from pi_controller.web.connection_limits import is_loopback
 from pi_controller.web.feed import Feed
-from pi_controller.web.help_pages import file_response, help_routes
+from pi_controller.web.help_pages import help_routes
 from pi_controller.web.host_marks import load_host_marks
 from pi_controller.web.limits import HEADERS, RequestFilter
 from pi_controller.web.pushed_page import event_stream

@@ -30,17 +30,17 @@ class ScoreHistory(msgspec.Struct, frozen=True):
 
 
 def build_score_history(game: Game[Any], records: Iterable[Record]) -> ScoreHistory | None:
-    """Build the score history from a journal's `records`; None if no turn was played or the game has no score.
+    """Build the score history from a journal's `records`; None if no turn was played.
 
     Undone actions are left out. Raises the game's errors if the rules refuse an action that counts.
     """
-    history, scores = History(game), [dict(game.score(game.opening()))]
+    history, scores = History(game), [_score(game, game.opening())]
     turn = run = misses = last = 0
     for step in history.walk(records):
         if not step.counts or not isinstance(step.fact, ActionPlayed):
             continue
         state, action = step.after.state, step.fact.action
-        hide, score = step.before.hide.number, dict(game.score(state))
+        hide, score = step.before.hide.number, _score(game, state)
         shown = step.before.phase == "show" and action.get("hide") != "last"
         if (hide != last or shown) if game.hidden else game.settles(action):
             turn, last = turn + 1, hide
@@ -51,12 +51,16 @@ def build_score_history(game: Game[Any], records: Iterable[Record]) -> ScoreHist
         if missed is not None:
             run = run + 1 if missed else 0
             misses = max(misses, run)
-    if turn == 0 or not scores[-1]:
+    if turn == 0:
         return None
     drawn = _downsample_scores(scores)
     return ScoreHistory(
         turn, {side: tuple(one.get(side, 0) for one in drawn) for side in scores[-1]}, _leads(scores), misses
     )
+
+
+def _score(game: Game[Any], state: Any) -> dict[str, int]:
+    return game.scoreboard(game.sheet(state)).scores
 
 
 def _is_miss(action: Mapping[str, Any], calls: Sequence[str], sheet: Mapping[str, Any]) -> bool | None:

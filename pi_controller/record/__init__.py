@@ -47,6 +47,6 @@ if TYPE_CHECKING:
     from pi_controller.record.file import read
     from pi_controller.record.writing import write
 else:
-    __getattr__ = lazy_getattr(__name__, {"read": "file", "write": "file"})  # a table needs neither to play
+    __getattr__ = lazy_getattr(__name__, {"read": "file", "write": "writing"})  # a table needs neither to play
 
 __all__ = ["Check", "Comment", "Move", "ParseIssue", "Record", "RecordError", "Ruling", "read", "write"]

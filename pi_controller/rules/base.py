@@ -11,10 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from pi_controller.errors import MatError
 from pi_controller.rules.options import Option, Value, resolve_options
+
+if TYPE_CHECKING:
+    from pi_controller.rules.scoreboard import Scoreboard
 
 Team = Literal["A", "B"]
 Json = Any
@@ -161,9 +164,9 @@ class Game(ABC, Generic[S]):
     def is_over(self, state: S) -> bool:
         """Return True if the game is finished."""
 
-    def score(self, state: S) -> Mapping[str, int]:  # noqa: ARG002
-        """Return the points, sticks, counters or notches that decide the game, by side or player, or {}."""
-        return {}
+    @abstractmethod
+    def scoreboard(self, sheet: Any) -> Scoreboard:
+        """Return the scoreboard of a score sheet (`sheet`), which all displays draw."""
 
     @classmethod
     def check_slip(cls, won: int, lost: int, finish: str) -> None:

@@ -13,7 +13,7 @@ from pi_controller.board.buttons import MockButtons
 from pi_controller.board.connection import BoardConnection
 from pi_controller.board.strips import MemoryStrip
 from pi_controller.display import phrases
-from pi_controller.display.game_display import describe_throw_value, get_show, has_sheet, word
+from pi_controller.display.game_display import count_columns, describe_throw_value, get_show, word
 from pi_controller.errors import UsageError
 from pi_controller.journal.journal import Journal
 from pi_controller.pinmap import pinmap
@@ -214,7 +214,7 @@ class DemoLines:
 
     def line_for(self, view: View) -> str | None:
         """Return the line for the latest event, or None."""
-        if not has_sheet(view):
+        if game_class(view.game).hand_passes:
             if view.phase not in ("show", "over") or view.hide == self._number:
                 return None
             self._number = view.hide
@@ -235,7 +235,7 @@ def _by_hide(view: View) -> str:
     )
     what = f"foul: {view.foul}" if view.foul else hits
     words = f"  {', '.join(view.calls)}" if view.calls else ""
-    return f"hide {view.hide:>3}  {get_show(view.game).score(view, view)}  {what}{words}"
+    return f"hide {view.hide:>3}  {count_columns(view)}  {what}{words}"
 
 
 def _by_sheet(view: View, before: View, number: int) -> str:
@@ -248,6 +248,4 @@ def _by_sheet(view: View, before: View, number: int) -> str:
     lay = f"{show.describe_reveal(view)}." if new else ""
     result = f"{describe_throw_value(value)}." if value is not None else lay
     words = ", ".join(word(call, "en", view.game).shown for call in view.calls)
-    return "  ".join(
-        filter(None, (head, show.score(view, before), result, words and f"{words}.", phrases.sentence(view)))
-    )
+    return "  ".join(filter(None, (head, count_columns(view), result, words and f"{words}.", phrases.sentence(view))))

@@ -50,7 +50,7 @@ class ChanceJudge:
 
     def _action(self, table: Table) -> dict[str, Json]:
         legal = table.game.legal_actions(table.story.state)
-        owed = table.view.owed
+        owed = table.view.sheet.get("owed")
         if owed in _FINDS and table.view.phase in ("hide", "hit"):
             return {"do": "hit", "found": self._rng.random() < _FINDS[owed]}
         return self._rng.choice([action for action in legal if action["do"] != "foul"] or list(legal))

@@ -15,8 +15,8 @@ field that could hold the bead's position before the reveal. Its settings are in
 ...     referee = referee_for(rules, None, secrets.token_bytes)
 ...     table = Table(journal, rules, {"A": "Big Coulee", "B": "Long Hollow"}, referee)
 ...     facts = table.judge(JudgeAction(5.0, {"do": "toss", "winner": "A"}))
-...     isinstance(table.view, View), table.view.hider, table.view.long, table.view.middle
-(True, 'A', {'A': 4, 'B': 0}, 16)
+...     isinstance(table.view, View), table.view.scoreboard.turn, table.view.scoreboard.bars
+(True, 'A', {'A': 4, 'B': 0, '': 16})
 
 A view can be made from any history, without a journal:
 

@@ -123,23 +123,24 @@ def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
             hide = story.hide.number  # the undone action may have begun another hide
         if story.hide.number != hide and story.phase in ("hide", "check"):
             hide = story.hide.number
-            heading = f"\nHide {hide}: {_team(view, view.hider)} hides\n{_sticks(view)}\n"
+            heading = f"\nHide {hide}: {_team(view, view.scoreboard.turn)} hides\n{_sticks(view)}\n"
         # ready may begin a hide without another fact before it: its line belongs to the new hide
         out.write(heading + line if isinstance(fact, facts.Ready) else line + heading)
     out.write(f"\n{_end(view)}\n{_sticks(view)}\n")
 
 
 def _stands(view: View) -> str:
-    """Return the hiding team and the owed hit in one line."""
-    hides = f"{_team(view, view.hider)} hides" if view.hider else "before the toss"
-    owed = f", the {view.owed} hit is owed" if view.owed else ""
-    return hides + owed + (f", {view.situation}" if view.situation else "")
+    """Return the hiding team and the notes on the hide in one line."""
+    turn = view.scoreboard.turn
+    notes = (format_words(note.key) + (f": {note.n}" if note.n is not None else "") for note in view.scoreboard.notes)
+    return ", ".join((f"{_team(view, turn)} hides" if turn else "before the toss", *notes))
 
 
 def _sticks(view: View) -> str:
     """Return a picture of the sticks: long ones as bars, points as stars."""
-    rows = [(f"{_team(view, team)} ({team})", view.long[team], "*" * view.short[team]) for team in ("A", "B")]
-    rows.insert(1, ("middle", view.middle, ""))
+    board = view.scoreboard
+    rows = [(f"{_team(view, team)} ({team})", n, "*" * board.scores[team]) for team, n in board.stakes.items()]
+    rows[1:1] = [(board.pool.unit, board.pool.n, "")] if board.pool else []
     width = max(len(name) for name, _, _ in rows)
     return "\n".join(f"       {name:<{width}}  {'|' * n:<20} {n:>2}  {points}".rstrip() for name, n, points in rows)
 
@@ -206,7 +207,8 @@ def _end(view: View) -> str:
     if view.winner and view.sheet.get("finish") == "forfeit":
         return f"{_team(view, view.winner)} has won by forfeit"
     if view.winner:
-        return f"{_team(view, view.winner)} has won {max(view.short.values())} to {min(view.short.values())}"
+        scores = view.scoreboard.scores.values()
+        return f"{_team(view, view.winner)} has won {max(scores)} to {min(scores)}"
     asked = f"; asked: {format_words(view.question.about)}" if view.question else ""
     return f"In progress: hide {view.hide}, {view.phase}{asked}"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -13,6 +12,7 @@ from pi_controller.referee.facts import Question
 from pi_controller.referee.settings import foul_action
 from pi_controller.referee.story import Hit, KeptStroke, Notice, Opening, Phase, Story, Turn
 from pi_controller.rules.base import Game, opposing_team
+from pi_controller.rules.scoreboard import Scoreboard, gains
 from pi_controller.sensing.events import SensorFault
 
 ShownPhase = Literal[Phase, "halted"]
@@ -49,7 +49,7 @@ class QuestionView(msgspec.Struct, frozen=True):
 
 
 class View(msgspec.Struct, frozen=True):
-    """Public view of the table. Counts are sticks; times are seconds on the table's clock.
+    """Public view of the table. Times are seconds on the table's clock.
 
     `seq` is the last journal record included, `head` its hash (`journal.file`). `revision` changes with everything that
     a judge's decision depends on: a command names the revision it was given for.
@@ -57,11 +57,11 @@ class View(msgspec.Struct, frozen=True):
     `phase`: toss (duo, lot, horses' starts), hide (hands are passing), check (the mat is checking the hide), hit (one
     is owed), guess (slahal), throw, show (the bead is revealed), over, halted (the journal cannot be written; `note`
     says what to do). `calls` are the words called in the last hide that was hit (in other games: for the last action),
-    `hits` the hits of the hide in progress or just settled, `foul` the foul that settled it. `sheet` is the state under
-    the score sheet's keys, which the games other than Hampa Apena use; `opened` are the pads opened in this hide
+    `hits` the hits of the hide in progress or just settled, `foul` the foul that settled it. `scoreboard` is what all
+    displays draw, `sheet` the whole state under the score sheet's keys; `opened` are the pads opened in this hide
     (ojibwe), `strokes` the taps or thrusts since the last throw was entered. `withdrawn` are commitments to this hide
     that will never be opened. `past` are the last hides or throws, oldest first, including the one in progress;
-    `before` is the score sheet before the last one. `course` is the score history once the game is over.
+    `before` is the scoreboard before the last one. `course` is the score history once the game is over.
 
     `since` is when the table began to wait for the next action, `limit` the time limit for it (by the
     organiser), `stood` since when that clock has been stopped, `paused` when a judge stopped all clocks. `ends` is when
@@ -79,13 +79,7 @@ class View(msgspec.Struct, frozen=True):
     teams: dict[str, str]
     phase: ShownPhase
     hide: int
-    hider: str | None
-    long: dict[str, int]
-    middle: int
-    short: dict[str, int]
-    points: int
-    owed: str | None
-    situation: str | None
+    scoreboard: Scoreboard
     winner: str | None
     calls: tuple[str, ...] = ()
     hits: tuple[Hit, ...] = ()
@@ -114,7 +108,7 @@ class View(msgspec.Struct, frozen=True):
     head: str = ""
     past: tuple[Turn, ...] = ()
     sheet: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
-    before: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    before: Scoreboard | None = None
     course: ScoreHistory | None = None
     void: str = ""
     free: bool = True
@@ -151,7 +145,6 @@ def view_of(
     record, `course` the score history, `free` whether another game can begin.
     """
     sheet, question = game.sheet(story.state), story.question
-    hides: Mapping[str, Any] = sheet if game.hand_passes else {}
     note = story.note or story.link.why
     return View(
         seq=seq,
@@ -161,13 +154,7 @@ def view_of(
         teams=dict(story.teams),
         phase="halted" if halted else story.phase,
         hide=story.hide.number,
-        hider=hides.get("hider"),
-        long=hides.get("long", {}),
-        middle=hides.get("middle", 0),
-        short=hides.get("short", {}),
-        points=int(game.settings.get("points") or 5) if hides else 0,
-        owed=hides.get("owed"),
-        situation=hides.get("situation"),
+        scoreboard=game.scoreboard(sheet),
         winner=sheet["winner"],
         calls=story.calls,
         hits=story.hide.hits,
@@ -195,7 +182,7 @@ def view_of(
         held=story.held_by_protest,
         past=story.recent_turns,
         sheet=dict(sheet),
-        before={} if story.previous_state is None else dict(game.sheet(story.previous_state)),
+        before=None if story.previous_state is None else game.scoreboard(game.sheet(story.previous_state)),
         course=course,
         void=story.void,
         free=free,
@@ -227,14 +214,9 @@ def _foul_cost(game: Game[Any], state: Any, question: Question) -> FoulCost | No
         after, calls = game.play(state, foul_action(game, question.foul))
     except MatError:
         return None
+    was, now = game.scoreboard(game.sheet(state)), game.scoreboard(game.sheet(after))
     to, point = opposing_team(question.against), any(call.endswith("obojun") for call in calls)
-    return FoulCost(to, max(0, _sticks(game, after, to) - _sticks(game, state, to)), point, game.hiders(after) or "")
-
-
-def _sticks(game: Game[Any], state: Any, team: str) -> int:
-    sheet: Mapping[str, Any] = game.sheet(state)
-    pools: Mapping[str, int] = sheet.get("long") or sheet.get("sticks") or {}
-    return pools.get(team, 0)
+    return FoulCost(to, max(0, gains(was, now)[to]), point, game.hiders(after) or "")
 
 
 def _ends(game: Game[Any], story: Story) -> float | None:

@@ -32,8 +32,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=4 * MAX_NAME_CHARS)]
 class EventContent(Board, frozen=True, kw_only=True):
     """The data of an event `view`: the public view, and what a page shows of it, by the keys of its elements.
 
-    `texts` are in the table's language, `marks` set the style, `counts` are of sticks (lit, of how many); `table` is
-    escaped HTML.
+    `texts` are in the table's language, `marks` set the style; `table` is escaped HTML.
     """
 
     view: View

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
+from pathlib import Path
 
 import msgspec
 from starlette.applications import Starlette
@@ -19,10 +20,29 @@ from pi_controller.web.api import Health
 from pi_controller.web.connection_limits import ConnectionLimits, client_network
 from pi_controller.web.event_stream import BOARD_MAKERS, HEARTBEAT_S, stream
 from pi_controller.web.feed import Feed
-from pi_controller.web.help_pages import _STATIC, _TYPES, MAX_WATCHERS, file_response, help_routes
+from pi_controller.web.help_pages import help_routes
 from pi_controller.web.limits import HEADERS, RequestFilter
 from pi_controller.web.public_pages import LATER_S, Answer, public_routes
 from pi_controller.web.requests import RequestError, client_ip, error_response, json_route
+
+_STATIC = Path(__file__).parent / "static"
+_TYPES = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".webmanifest": "application/manifest+json",
+    ".woff2": "font/woff2",
+}
+_KEPT = {"cache-control": "public, max-age=604800"}
+"""Header of a font: it changes with a new version alone, so that a phone loads it once."""
+MAX_WATCHERS = 1024
+"""Maximum open streams; beyond, the oldest stream of the client with the most is closed."""
+
+
+def file_response(content: bytes, media_type: str) -> Response:
+    """Return a static file; browsers may keep a font."""
+    return Response(content, media_type=media_type, headers=_KEPT if media_type == "font/woff2" else None)
 
 
 def _readable(answer: Answer, sites: Sequence[str]) -> Answer:

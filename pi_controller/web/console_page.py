@@ -63,7 +63,7 @@ def _field(view: View, value: Any, path: tuple[str | int, ...], language: str) -
     if isinstance(value, bool):
         words = (True, False)
     elif key in _SIDES:
-        words = (None, *(game_display.player_rows(view.sheet) or "AB"))
+        words = (None, *view.scoreboard.scores)
     elif key == "finish":
         words = (None, *game_class(view.game).finishes)
     else:
@@ -167,7 +167,7 @@ def console(
     text = catalogue(language).gettext
     waiting = view.phase in {"hide", "check", "hit", "guess"} and not view.hits and not view.opened
     return Console(
-        sides=render("cards.html", language, cards=game_page.page_of(view).cards(view, language)),
+        sides=game_page.cards(view, language),
         facts=_facts(view, text, language, before, singer=singer),
         play=game_page.page_of(view).entry_form(view, legal, language, options, begins=begins),
         off=_why_blocked(view, text),
@@ -184,18 +184,13 @@ def console(
 
 def _facts(view: View, text: Text, language: str, before: str | None, *, singer: bool) -> tuple[str, ...]:
     facts: list[str] = []
-    hiders = game_page.page_of(view).turn(view)
+    hiders = view.scoreboard.turn
     if view.phase == "show" and hiders:
         template = text("Next: hide {n}, {team} hides")
         facts.append(template.format(n=view.hide + 1, team=drawing.isolate_name(drawing.team_name(view, hiders))))
     elif view.hide:
         facts.append(text("Hide {n}").format(n=view.hide))
-    if view.situation:
-        facts.append(game_display.word(view.situation, language, view.game).shown)
-    if view.owed and view.phase != "show":
-        left = 2 if view.owed == "first" else 1
-        facts.append(catalogue(language).ngettext("{n} hit left", "{n} hits left", left).format(n=left))
-    facts += game_page.page_of(view).facts(view, language)
+    facts += game_page.describe_notes(view, language)
     if view.calls:
         facts.append(
             text("Called: {words}").format(
@@ -204,10 +199,7 @@ def _facts(view: View, text: Text, language: str, before: str | None, *, singer:
         )
     if not view.sensors:
         facts.append(text("Sensors off"))
-    if reminder := phrases.hiders_reminder(view, before, language):
-        facts.append(reminder)
-    if singer and (reminder := phrases.singer_reminder(view, language)):
-        facts.append(reminder)
+    facts += game_display.get_show(view.game).reminders(view, before, language, singer=singer)
     return tuple(facts)
 
 

@@ -1,6 +1,6 @@
-"""A game's parts of the pages: its table, its cells in the stream's strip, its cards and form on the judge's console.
+"""A game's parts of the pages: its scoreboard as texts and strokes, and its form on the judge's console.
 
-`GamePage` shows any game by its score sheet. A game can have a subclass: `PAGE` of its module `console`.
+`GamePage` shows any game by its scoreboard. A game can have a subclass: `PAGE` of its module `console`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +16,7 @@ from pi_controller.pinmap import pinmap
 from pi_controller.record.notation import format_action
 from pi_controller.rules import registry
 from pi_controller.rules.base import Game
+from pi_controller.rules.scoreboard import Count, Side
 from pi_controller.table.view import View
 from pi_controller.web.templates import render
 
@@ -208,86 +209,98 @@ def throw_form(
     return Play("pieces", moment.title, (), rows, None, submit, (again,), worth)
 
 
-SheetT = TypeVar("SheetT")
-
 MAX_STROKES = 20
 """Strokes of a row that represents the total."""
 
 
-class Side(NamedTuple):
-    """A team's section of the table. `mark` is `won`, `hides` for the team whose turn it is, `hits` for the other, or
-    "".
+class Bar(NamedTuple):
+    """A count with its unit as text, and its strokes: `lit` of `of`."""
+
+    unit: str
+    n: int
+    lit: int
+    of: int
+
+
+class DrawnSide(NamedTuple):
+    """A side of the scoreboard as texts. `look` is a, b, or p1 to p8, `sign` its letter or number.
+
+    `state` is `won`, `turn`, `waits` (it has a role, but not the turn), `out` or "". `bars` are the counts besides the
+    score, or the score alone.
     """
 
-    letter: str
-    name: str
-    role: str
-    mark: str
-
-
-class Player(NamedTuple):
-    """A player's place at the table. `holding` is their score, `state` is `won`, `throws`, `out` or ""."""
-
-    name: str
-    holding: object
-    state: str
-    role: str
-
-
-class Pool(NamedTuple):
-    """The sticks or counters that belong to no side: name and amount."""
-
-    name: str
-    amount: int
-
-
-class Cell(NamedTuple):
-    """A team or player in the strip: the points, the sticks if they are counted apart, and the lit strokes of 20."""
-
-    player: str
-    points: int
-    sticks: int | None = None
-    lit: int | None = None
-
-
-class Strip(NamedTuple):
-    """The score as a strip: a cell for each team or player, and the pool."""
-
-    cells: Sequence[Cell]
-    rest: Pool | None = None
-
-
-class Pad(NamedTuple):
-    """A pad of the room's mat. `mark` is `struck`, `found`, `bead`, `opened` or "", `look` is `high`, `mate` or ""."""
-
-    mark: str = ""
-    said: str = ""
-    worth: str = ""
-    look: str = ""
-
-
-class Card(NamedTuple):
-    """A team, player or pool on the judge's console; `numbers` each with its unit, `number` is a player's."""
-
     look: str
+    sign: str
     name: str
     role: str
-    numbers: Sequence[tuple[object, str]]
-    more: str = ""
-    number: int = 0
+    state: str
+    score: Bar
+    bars: tuple[Bar, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def counts(self) -> tuple[Bar, ...]:
+        """All counts, the score first."""
+        return self.bars if self.score in self.bars else (self.score, *self.bars)
+
+
+def make_bar(view: View, count: Count, language: str = "en") -> Bar:
+    """Return a count of the scoreboard as text and strokes."""
+    of = min(count.of, MAX_STROKES)
+    unit = game_display.label(view.game, count.unit, language)
+    return Bar(unit, count.n, drawing.count_pixels(count.n, count.of, of), of)
+
+
+def draw_sides(view: View, language: str = "en") -> list[DrawnSide]:
+    """Return the sides of the scoreboard of `view` as texts."""
+    board = view.scoreboard
+
+    def draw(number: int, side: Side) -> DrawnSide:
+        state = "waits" if side.role else "out" if side.out else ""
+        state = "won" if side.key == board.winner else "turn" if side.key == board.turn else state
+        role = side.role or ("out" if side.out else "")
+        return DrawnSide(
+            side.key.lower() if board.of_teams else f"p{number}",
+            side.key if board.of_teams else str(number),
+            drawing.player_name(view, side.key),
+            game_display.label(view.game, role, language) if role else "",
+            state,
+            make_bar(view, side.counts[0], language),
+            tuple(make_bar(view, bar, language) for bar in side.bars),
+            tuple(game_display.describe_note(view.game, note, language) for note in side.notes),
+        )
+
+    return [draw(number, side) for number, side in enumerate(board.sides, 1)]
+
+
+def draw_pool(view: View, language: str = "en") -> Bar | None:
+    """Return the pool of the scoreboard of `view`, or None."""
+    return make_bar(view, view.scoreboard.pool, language) if view.scoreboard.pool else None
+
+
+def describe_notes(view: View, language: str = "en") -> list[str]:
+    """Return the notes on the whole game."""
+    return [game_display.describe_note(view.game, note, language) for note in view.scoreboard.notes]
+
+
+def cards(view: View, language: str = "en") -> str:
+    """Return the judge's cards as HTML: the teams with the pool between them, or the players and then the pool."""
+    sides, pool = draw_sides(view, language), draw_pool(view, language)
+    return render("cards.html", language, sides=sides, pool=pool, teams=view.scoreboard.of_teams)
+
+
+SheetT = TypeVar("SheetT")
 
 
 class GamePage(Generic[SheetT]):
-    """Shows any game by its score sheet."""
+    """Shows any game by its scoreboard."""
 
-    template: ClassVar[str | Path] = "plain.html"
-    """The template of the game's table."""
+    template: ClassVar[str | Path] = ""
+    """The template of what the game draws above its scoreboard; "" for nothing."""
     choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     """The choices of a key of the score sheet (None for none) that is neither a number nor a side."""
     replaceable_actions: ClassVar[frozenset[str]] = frozenset()
     """The names of actions that the judge can replace at once by another of their kind."""
-    name_of = staticmethod(drawing.player_name)
-    """The display name of a side at the table."""
 
     def sheet(self, view: View) -> SheetT:
         """Return the score sheet in `view`, typed as this game's."""
@@ -295,105 +308,20 @@ class GamePage(Generic[SheetT]):
 
     def table(self, view: View, language: str = "en") -> str:
         """Return the table as HTML."""
-        return render(self.template, language, view=view, sheet=view.sheet, **self.values(view, language))
+        own = render(self.template, language, sheet=view.sheet, **self.values(view, language)) if self.template else ""
+        return own + render(
+            "scoreboard.html",
+            language,
+            sides=draw_sides(view, language),
+            pool=draw_pool(view, language),
+            notes=describe_notes(view, language),
+            teams=view.scoreboard.of_teams,
+            goal=view.scoreboard.goal,
+        )
 
-    def values(self, view: View, language: str) -> dict[str, Any]:
-        """Return the template's values besides `view`, `sheet` and `text`."""
-        sheet, show = view.sheet, game_display.get_show(view.game)
-        counts, total = game_display.counts_by_side(sheet), game_display.total_count(sheet)
-        rest = game_display.pool(sheet)
-        return {
-            "sides": [] if show.of_players(view.sheet) else self.sides(view, language).values(),
-            "players": self.players(view, language) if show.of_players(view.sheet) else [],
-            "held": counts,
-            "lit": {side: drawing.scale_to_pixels(n, total, MAX_STROKES) for side, n in counts.items()},
-            "pool": Pool(game_display.key_to_words(rest[0]), rest[1]) if rest else None,
-            "pool_lit": drawing.scale_to_pixels(rest[1], total, MAX_STROKES) if rest else 0,
-            "others": [f"{game_display.key_to_words(key)}: {value}" for key, value in show.others(view)],
-        }
-
-    def sides(self, view: View, language: str) -> dict[str, Side]:
-        """Return the two teams by their letters."""
-        show, winner, sides = game_display.get_show(view.game), view.sheet.get("winner"), dict[str, Side]()
-        turn = show.turn(view)
-        for letter in "AB":
-            mark = "" if turn is None else "hides" if turn == letter else "hits"
-            if winner:
-                mark = "won" if winner == letter else ""
-            sides[letter] = Side(letter, self.name_of(view, letter), show.role(view, letter, language), mark)
-        return sides
-
-    def players(self, view: View, language: str) -> list[Player]:
-        """Return the players in turn order."""
-        show, players = game_display.get_show(view.game), list[Player]()
-        for name, n in game_display.counts_by_side(view.sheet).items():
-            role = show.role(view, name, language)
-            state = "won" if view.sheet.get("winner") == name else "throws" if role else ""
-            players.append(Player(drawing.player_name(view, name), self.holding(view, name, n, language), state, role))
-        return players
-
-    def holding(self, view: View, name: str, n: int, language: str) -> object:  # noqa: ARG002 - for subclasses
-        """Return what a player has; `n` is the number on the score sheet."""
-        return n
-
-    def turn(self, view: View) -> str | None:
-        """Return the side whose turn it is, or the winner."""
-        return view.sheet.get("winner") or view.winner or game_display.get_show(view.game).turn(view)
-
-    def strip(self, view: View, language: str) -> Strip:
-        """Return the score for the strip."""
-        total, rest = game_display.total_count(view.sheet), game_display.pool(view.sheet)
-        cells = [
-            Cell(side, n, None, drawing.scale_to_pixels(n, total, MAX_STROKES))
-            for side, n in game_display.counts_by_side(view.sheet).items()
-        ]
-        if rest is None:
-            return Strip(cells)
-        name = game_display.POOL_NAMES.get(rest[0])
-        shown = catalogue(language).gettext(name) if name else game_display.key_to_words(rest[0])
-        return Strip(cells, Pool(shown, rest[1]))
-
-    def pads(self, view: View, language: str) -> Sequence[Pad]:  # noqa: ARG002 - most have none
-        """Return the four pads for the room's mat; empty in a game without pads."""
-        return ()
-
-    def side_note(self, view: View, side: str, text: Text) -> str:  # noqa: ARG002 - most have none
-        """Return a short note on a side's turn, or ""."""
-        return ""
-
-    def facts(self, view: View, language: str) -> tuple[str, ...]:  # noqa: ARG002 - most have none
-        """Return short facts on the hide or turn that are special to this game, for the judge."""
-        return ()
-
-    def cards(self, view: View, language: str) -> list[Card]:
-        """Return the judge's cards: the teams with the pool between them, or the players and then the pool."""
-        text, show, sheet = catalogue(language).gettext, game_display.get_show(view.game), view.sheet
-        rest = self.rest_card(view, text)
-        if not show.of_players(sheet):
-            roles = {team: show.role(view, team, language) for team in "AB"}
-            a, b = (self.team_card(view, team, roles[team], text) for team in "AB")
-            return [a, *rest, b]
-        rows, unit = game_display.player_rows(sheet), self.unit(text)
-        players = list[Card]()
-        for i, (name, n) in enumerate(game_display.counts_by_side(sheet).items(), 1):
-            shown, role = drawing.player_name(view, name), show.role(view, name, language)
-            players.append(Card(f"p{i}", shown, role, [(n, unit)], text("out") if rows[name].get("out") else "", i))
-        return [*players, *rest]
-
-    def unit(self, text: Text) -> str:  # noqa: ARG002
-        """Return the unit of the numbers on the cards: sticks, counters, notches."""
-        return ""
-
-    def team_card(self, view: View, team: str, role: str, text: Text) -> Card:
-        """Return the card of a team."""
-        count = game_display.counts_by_side(view.sheet)[team]
-        return Card(team.lower(), drawing.team_name(view, team), role, [(count, self.unit(text))])
-
-    def rest_card(self, view: View, text: Text) -> list[Card]:
-        """Return the card of the pool, if there is one."""
-        if (rest := game_display.pool(view.sheet)) is None:
-            return []
-        return [Card("middle", text(game_display.POOL_NAMES[rest[0]]), "", [(rest[1], self.unit(text))])]
+    def values(self, view: View, language: str) -> dict[str, Any]:  # noqa: ARG002 - for subclasses
+        """Return the template's values besides `sheet` and `text`."""
+        return {}
 
     def entry_form(
         self,
@@ -453,13 +381,10 @@ _PLAIN = GamePage[Mapping[str, Any]]()
 @cache
 def page_of_game(game: str) -> GamePage[Any]:
     """Return the page of the game with this name: `PAGE` of its module, else the plain one."""
-    own = registry.game_module(game, "console")
+    own = registry.game_module(game, "console") if registry.playable(game) else None
     return _PLAIN if own is None else own.PAGE
 
 
 def page_of(view: View) -> GamePage[Any]:
-    """Return the page of the game of `view`.
-
-    A view without a score sheet is Hampa Apena's, which is shown by its sticks.
-    """
-    return page_of_game(view.game if game_display.has_sheet(view) else registry.DEFAULT_GAME)
+    """Return the page of the game of `view`."""
+    return page_of_game(view.game)

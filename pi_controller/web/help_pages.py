@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -54,23 +53,3 @@ def _help_page(address: str | None, title: str, **values: Any) -> HTMLResponse:
     values = {"query": "", "results": [], "content": "", **values}
     page = render("help.html", title=title, address=address, sections=contents.list_sections(), **values)
     return HTMLResponse(page, headers=_HELP_HEADERS)
-
-
-_STATIC = Path(__file__).parent / "static"
-_TYPES = {
-    ".css": "text/css",
-    ".js": "text/javascript",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".webmanifest": "application/manifest+json",
-    ".woff2": "font/woff2",
-}
-_KEPT = {"cache-control": "public, max-age=604800"}
-"""Header of a font: it changes with a new version alone, so that a phone loads it once."""
-MAX_WATCHERS = 1024
-"""Maximum open streams; beyond, the oldest stream of the client with the most is closed."""
-
-
-def file_response(content: bytes, media_type: str) -> Response:
-    """Return a static file; browsers may keep a font."""
-    return Response(content, media_type=media_type, headers=_KEPT if media_type == "font/woff2" else None)

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from pi_controller.display import drawing, game_display, hit_plot, phrases
+from pi_controller.display import drawing, hit_plot, phrases
 from pi_controller.errors import MatError
 from pi_controller.recording.hits import Stroke, hits_path, strokes
 from pi_controller.referee.judge import JudgeNewGame, JudgeRuling
@@ -91,9 +91,8 @@ def sides_in_play(view: View) -> list[api.Side]:
     """Return the sides that can still leave the game: the teams, or the players who are not out."""
     if view.phase in {"over", "halted"}:
         return []
-    rows = game_display.player_rows(view.sheet)
-    names = [name for name, row in rows.items() if not row.get("out")] if rows else ["A", "B"]
-    return [{"value": name, "label": drawing.player_name(view, name)} for name in names]
+    names = {side.key: drawing.player_name(view, side.key) for side in view.scoreboard.sides if not side.out}
+    return [{"value": key, "label": name} for key, name in names.items()]
 
 
 MAX_STREAMS, MAX_STREAMS_PER_SESSION = 64, 4

@@ -1,8 +1,8 @@
-"""Content of the live page: a view as texts, marks and counts, by the keys of the page and its script.
+"""Content of the live page: a view as texts, marks and a table, by the keys of the page and its script.
 
 The server fills the page with it and the script updates the page with it, so both use one set of keys: `texts` of the
-elements, `marks` for their style, and `counts` of sticks (lit, of how many). A game that is shown by its score sheet
-has another `layout` with fewer keys, and its `table` as one piece of HTML.
+elements, `marks` for their style; the `table` is the scoreboard as one piece of HTML. The `layout` is `pads` for a game
+with pads, else `sheet`.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,22 +14,21 @@ from zlib import crc32
 import msgspec
 
 from pi_controller.display import drawing, game_display, phrases
+from pi_controller.display.game_display import Pad
 from pi_controller.display.i18n import catalogue
 from pi_controller.journal.score_history import ScoreHistory
 from pi_controller.pads import EVERY_PAD
-from pi_controller.pinmap import pinmap
 from pi_controller.referee import commitment
 from pi_controller.rules import registry
 from pi_controller.rules.base import opposing_team
 from pi_controller.table.view import Opening, View
-from pi_controller.web.game_page import MAX_STROKES, page_of
+from pi_controller.web.game_page import draw_pool, draw_sides, page_of
 from pi_controller.web.templates import render, text_size
 
 Text = Callable[[str], str]
 
 CALLS = 3
 """Maximum calls shown at once."""
-_LIVE_LABELS = {"label_points_a", "label_points_b", "label_middle", "label_mat", "label_seal"}
 
 PAST = 4
 """How many of the last hides or throws the page shows."""
@@ -52,64 +51,31 @@ class Board(msgspec.Struct, frozen=True):
 
     texts: dict[str, str]
     marks: dict[str, str]
-    counts: dict[str, tuple[int, int]]
-    layout: str = "live"
-    table: str = ""
+    layout: str
+    table: str
 
 
 def make_board(view: View, language: str = "en") -> Board:
     """Return the page's content for `view` in `language`."""
-    text, note = catalogue(language).gettext, phrases.notice(view, language)
-    if game_display.has_sheet(view):
-        return _sheet_board(view, language)
-    texts = _labels(text)
-    marks = {"phase": view.phase, "link": "up" if view.link else "down", "note": "yes" if note else ""}
-    texts |= {
-        "heading": game_display.game_name(view.game, language),
-        "credit": game_display.credit(view.game, language),
-        "hide_line": text("Hide {n}").format(n=view.hide) if view.hide else text("Before the first hide"),
-        "goal_line": text("First to {points}").format(points=view.points),
-        "sentence": phrases.sentence(view, language),
-        "note": note,
-        "link": _link(view, language, text("No mat: the judge enters the hits")),
-    }
+    text, note, board = catalogue(language).gettext, phrases.notice(view, language), view.scoreboard
+    heading = game_display.game_name(view.game, language)
     turn_worth = "" if view.question else phrases.describe_stakes(view, language)
-    texts["turn_worth"], marks["turn_worth"] = turn_worth, "yes" if turn_worth else ""
-    _outcome(view, texts, marks, language)
-    _standing(view, texts, marks, language)
-    _teams(view, texts, marks, language)
-    _question(view, texts, marks, language)
-    _calls(view, texts, marks, language)
-    _mat(view, texts, marks, language)
-    _seal(view, texts, marks, language)
-    _past(view, texts, marks, language)
-    lights = pinmap().lights
-    slots = min(lights.short, max(view.points, *(view.short.get(team, 0) for team in "AB")))
-    counts = {
-        "long_a": (view.long.get("A", 0), lights.a),
-        "long_b": (view.long.get("B", 0), lights.b),
-        "middle": (view.middle, lights.middle),
-        "short_a": (view.short.get("A", 0), slots),
-        "short_b": (view.short.get("B", 0), slots),
-    }
-    bounded = {key: (max(0, min(n, of)), of) for key, (n, of) in counts.items()}
-    return Board(texts, marks, bounded)
-
-
-def _sheet_board(view: View, language: str) -> Board:
-    text, note = catalogue(language).gettext, phrases.notice(view, language)
-    settled = view.question is not None or "value" in view.sheet  # the game's table shows the worth of the last throw
-    turn_worth = "" if settled else phrases.describe_stakes(view, language)
+    hide_line = text("Hide {n}").format(n=view.hide) if view.hide else ""
+    goal_line = text("First to {points}").format(points=board.goal) if board.goal else ""
     texts = {
-        **{key: label for key, label in _labels(text).items() if key not in _LIVE_LABELS},
-        "heading": game_display.game_name(view.game, language),
+        **_labels(text),
+        "heading": heading,
         "credit": game_display.credit(view.game, language),
-        "title": game_display.game_name(view.game, language),
+        "title": f"{'–'.join(map(str, board.scores.values()))} {heading}" if board.of_teams else heading,
+        "score": ", ".join(f"{drawing.player_name(view, side)} {n}" for side, n in board.scores.items())
+        if board.goal
+        else "",
+        "hide_line": hide_line,
+        "goal_line": goal_line,
         "sentence": phrases.sentence(view, language),
-        "score": "",
         "note": note,
         "turn_worth": turn_worth,
-        "link": _link(view, language, text("The judge keeps the score")),
+        "link": _link(view, language),
         "label_seal": text(game_display.get_show(view.game).seal_label),
     }
     marks = {
@@ -118,23 +84,24 @@ def _sheet_board(view: View, language: str) -> Board:
         "note": "yes" if note else "",
         "turn_worth": "yes" if turn_worth else "",
     }
+    pads = game_display.get_show(view.game).pads(view, language)
     _outcome(view, texts, marks, language)
     _standing(view, texts, marks, language)
     _seal(view, texts, marks, language)
     _question(view, texts, marks, language)
     _calls(view, texts, marks, language)
+    _mat(view, pads, texts, marks, language)
     _past(view, texts, marks, language)
-    return Board(texts, marks, {}, "sheet", page_of(view).table(view, language))
+    return Board(texts, marks, "pads" if pads else "sheet", page_of(view).table(view, language))
 
 
 def list_past_turns(view: View, most: int, language: str = "en") -> list[Past]:
     """Return the last hides or throws, the newest first, at most `most` of them."""
-    players = list(game_display.player_rows(view.sheet))
+    sides = dict(zip(view.scoreboard.scores, draw_sides(view, language), strict=True))
     found: list[Past] = []
     for turn in view.past[: -most - 1 : -1]:
-        number = players.index(turn.side) + 1 if turn.side in players else 0
-        look, side = (f"p{number}", str(number)) if number else (turn.side.lower(), turn.side)
-        found.append(Past(look, side, str(turn.number or ""), phrases.describe_turn(view, turn, language)))
+        look, sign = (sides[turn.side].look, sides[turn.side].sign) if turn.side in sides else ("", "")
+        found.append(Past(look, sign, str(turn.number or ""), phrases.describe_turn(view, turn, language)))
     return found
 
 
@@ -149,13 +116,9 @@ def _past(view: View, texts: dict[str, str], marks: dict[str, str], language: st
 
 def _labels(text: Text) -> dict[str, str]:
     return {
-        "label_points_a": text("points"),
-        "label_points_b": text("points"),
-        "label_middle": text("In the middle"),
         "label_mat": text("The four pads, as the hider sees them"),
         "label_called": text("Last called"),
         "label_judge": text("A question for the judge"),
-        "label_seal": text("Sealed place of the bead"),
         "label_ends": text("Time left"),
         "label_nonce": text("Nonce"),
         "label_check": text("Check a seal"),
@@ -194,34 +157,6 @@ def _standing(view: View, texts: dict[str, str], marks: dict[str, str], language
         marks[f"{key}_stood"] = "" if stood is None else f"{stood:.2f}"
 
 
-def _teams(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
-    text, plural = catalogue(language).gettext, catalogue(language).ngettext
-    hitter = opposing_team(view.hider) if view.hider else None
-    playing = view.phase not in {"toss", "over"}
-    score: list[str] = []
-    for team in ("A", "B"):
-        key = team.lower()
-        role, role_text = "", ""
-        if view.phase == "over" and view.winner == team:
-            role, role_text = "won", text("wins")
-        elif playing and view.hider == team:
-            role, role_text = "hides", text("hides")
-        elif playing and hitter == team:
-            role, role_text = "hits", text("hits")
-        if role == "hits" and view.phase == "hit" and view.owed:
-            role_text = text("first hit") if view.owed == "first" else text("second hit")
-        points, name = view.short.get(team, 0), drawing.team_name(view, team)
-        marks[f"role_{key}"], texts[f"role_{key}"] = role, role_text
-        texts[f"name_{key}"], marks[f"name_{key}"] = name, text_size(name)
-        texts[f"points_{key}"] = str(points)
-        texts[f"label_points_{key}"] = plural("point", "points", points)
-        texts[f"long_{key}"] = str(view.long.get(team, 0))
-        score.append(f"{name} {points}")
-    texts["middle"] = str(view.middle)
-    texts["score"] = ", ".join(score)
-    texts["title"] = f"{view.short.get('A', 0)}–{view.short.get('B', 0)} {texts['heading']}"
-
-
 def _question(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
     asked = view.question if view.phase not in {"halted", "over"} else None
     marks["asked"] = "yes" if asked else ""
@@ -249,29 +184,28 @@ def _calls(view: View, texts: dict[str, str], marks: dict[str, str], language: s
     texts["sounds_by"] = game_display.sounds_credit(calls, language, view.game)
 
 
-def _mat(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+def _mat(view: View, pads: Sequence[Pad], texts: dict[str, str], marks: dict[str, str], language: str) -> None:
     """Add the pads of this hide: struck and by whom, found, and after the hide the place that was sealed."""
-    page = page_of(view)
-    for number, pad in zip(EVERY_PAD, page.pads(view, language), strict=True):
+    for number, pad in zip(EVERY_PAD, pads or [Pad()] * len(EVERY_PAD), strict=True):
         marks[f"pad_{number}"], marks[f"high_{number}"] = pad.mark, pad.look
         texts[f"pad_{number}"], texts[f"worth_{number}"] = pad.said, pad.worth
-    marks["struck_by"] = striking_side(view)
+    marks["struck_by"] = striking_side(view) if pads else ""
     texts["hits"] = ". ".join(phrases.hit(i, hit, language) for i, hit in enumerate(view.hits[:2], 1))
     marks["hits"] = "unplaced" if any(hit.pad is None for hit in view.hits[:2]) else ""
 
 
 def striking_side(view: View) -> str:
     """Return the side whose stick strikes the pads that are shown, as `a` or `b`; "" if there is none."""
-    hid = view.before.get("hider") if view.phase in {"show", "over"} else None
-    hid = hid or page_of(view).turn(view)
+    hid = view.before.turn if view.before and view.phase in {"show", "over"} else None
+    hid = hid or view.scoreboard.turn
     return opposing_team(hid).lower() if hid in ("A", "B") else ""
 
 
-def _link(view: View, language: str, without: str) -> str:
-    """Return the state of the mat and its faults; `without` is the text without a mat."""
-    if not view.link:
-        return without
+def _link(view: View, language: str) -> str:
+    """Return the state of the mat and its faults."""
     text = catalogue(language).gettext
+    if not view.link:
+        return text("The judge keeps the score")
     if not view.sensors:
         return text("Mat connected, sensors switched off")
     return " ".join(filter(None, (text("Mat connected"), phrases.faults(view, language))))
@@ -303,7 +237,7 @@ def _seal(view: View, texts: dict[str, str], marks: dict[str, str], language: st
 def page(
     content: Board, *, language: str, as_of: str, t: float | None = None, frame: str = "phone", **values: Any
 ) -> str:
-    """Return the page with the layout `content.layout` in its `frame`, `phone` or `room`, with more template `values`.
+    """Return the page in its `frame`, `phone`, `room` or `overlay`, with more template `values`.
 
     `t` is the time on the table's clock. A key that the template needs and the board lacks raises
     `jinja2.UndefinedError`.
@@ -316,13 +250,11 @@ def page(
         return phrases.remaining(float(marks[key]) if marks[key] else None, float(marks[f"{key}_stood"] or t))
 
     return render(
-        "room.html" if frame == "room" else f"{content.layout}.html",
+        f"{frame}.html",
         language,
-        frame=f"{frame}.html",
         layout=content.layout,
         texts={**content.texts, "as_of": as_of},
         marks=marks,
-        counts=content.counts,
         table=content.table,
         left=format_left,
         **values,
@@ -330,8 +262,6 @@ def page(
 
 
 # Content of the room's page: a scoreboard for a hall with the mat at a fixed place, and a final screen.
-#
-# A game with pads has the layout `pads`, which the script updates key by key; other games are shown by their table.
 
 LONG_SENTENCE_CHARS = (34, 76, 110)
 """Limits above which a sentence is set smaller, step by step."""
@@ -341,83 +271,29 @@ WIDE, HIGH = 600, 300
 
 def room(view: View, language: str = "en") -> Board:
     """Return the room page's content for `view`; after the game its table is the final screen."""
-    whole, page = make_board(view, language), page_of(view)
-    texts, marks, counts, table = dict(whole.texts), dict(whole.marks), dict(whole.counts), whole.table
-    layout = "pads" if page.pads(view, language) else "sheet"
-    texts = {"hide_line": "", "goal_line": "", **texts, "result": phrases.result(view, language)}
+    whole, board = make_board(view, language), view.scoreboard
+    texts, marks = {**whole.texts, "result": phrases.result(view, language)}, dict(whole.marks)
     show = game_display.get_show(view.game)
     texts["gist"] = catalogue(language).gettext(show.gist) if show.gist else ""
-    marks["turn"] = "" if show.of_players(view.sheet) else (page.turn(view) or "").lower()
+    marks["turn"] = (board.winner or board.turn or "").lower() if board.of_teams else ""
     marks["tell"] = text_size(texts["sentence"], LONG_SENTENCE_CHARS)
     marks["tell_result"] = text_size(texts["result"], LONG_SENTENCE_CHARS)
-    if layout == "pads":
-        _pads(view, texts, marks, counts, language)
-    if view.phase == "over" and not view.void:
-        table = end(view, language)
-    elif layout == "pads":
-        table = ""
-    return Board(texts, marks, counts, layout, table)
-
-
-def _pads(
-    view: View, texts: dict[str, str], marks: dict[str, str], counts: dict[str, tuple[int, int]], language: str
-) -> None:
-    """Add teams and pads under the keys of Hampa Apena, for another game with pads."""
-    texts |= {"said_a": "", "said_b": ""}
-    if not game_display.has_sheet(view):
-        return
-    text, plural, page = catalogue(language).gettext, catalogue(language).ngettext, page_of(view)
-    _mat(view, texts, marks, language)
-    strip, sides, lights = page.strip(view, language), page.sides(view, language), pinmap().lights
-    for cell in strip.cells:
-        key, side = cell.player.lower(), sides[cell.player]
-        texts |= {f"name_{key}": side.name, f"role_{key}": side.role, f"points_{key}": str(cell.points)}
-        texts[f"label_points_{key}"] = plural("short stick", "short sticks", cell.points)
-        texts |= {f"long_{key}": str(cell.sticks), f"said_{key}": page.side_note(view, cell.player, text)}
-        marks |= {f"role_{key}": side.mark, f"name_{key}": text_size(side.name)}
-        slots = min(lights.short, max(cell.points, lights.short // 2 + 1))
-        counts[f"short_{key}"] = (min(cell.points, slots), slots)
-        counts[f"long_{key}"] = (cell.sticks or 0, MAX_STROKES)
-    amount = strip.rest.amount if strip.rest else 0
-    texts |= {"middle": str(amount), "hits": ""}
-    texts["label_middle"] = text("In the pool")
-    counts["middle"], marks["hits"] = (amount, MAX_STROKES), ""
+    table = end(view, language) if view.phase == "over" and not view.void else whole.table
+    return Board(texts, marks, whole.layout, table)
 
 
 def end(view: View, language: str = "en") -> str:
     """Return the final screen as HTML: the winner, each side's score, and the score chart."""
-    page, show = page_of(view), game_display.get_show(view.game)
-    teams = not show.of_players(view.sheet)
-    winner, cells = page.turn(view), page.strip(view, language).cells
-    of, total = _max_drawn_sticks(view), game_display.total_count(view.sheet)
-    rows = [
-        {
-            "key": cell.player.lower() if teams else f"p{number}",
-            "name": drawing.player_name(view, cell.player),
-            "points": cell.points,
-            "won": cell.player == winner,
-            "of": of or MAX_STROKES,
-            "lit": min(cell.points, of) if of else drawing.scale_to_pixels(cell.points, total, MAX_STROKES),
-        }
-        for number, cell in enumerate(cells, 1)
-    ]
-    keys = {cell.player: row["key"] for cell, row in zip(cells, rows, strict=True)}
-    rows.sort(key=lambda row: not row["won"])
-    course = view.course
+    show, course, sides = game_display.get_show(view.game), view.course, draw_sides(view, language)
+    keys = {key: side.look for key, side in zip(view.scoreboard.scores, sides, strict=True)}
     return render(
         "end.html",
         language,
-        rows=rows,
+        rows=sorted(sides, key=lambda side: side.state != "won"),
         lines=_lines(course, keys) if course else [],
         told=_summary(view, course, language) if course else [],
         after=catalogue(language).gettext(show.after) if show.after else "",
     )
-
-
-def _max_drawn_sticks(view: View) -> int:
-    """Return the largest number of sticks drawn for a side; 0 if a stroke is a share of the total."""
-    points = [cell.points for cell in page_of(view).strip(view, "en").cells]
-    return max(points, default=0) if max(points, default=0) <= MAX_STROKES and "progress" not in str(view.sheet) else 0
 
 
 def _lines(course: ScoreHistory, keys: dict[str, Any]) -> Sequence[dict[str, str]]:
@@ -435,7 +311,7 @@ def _lines(course: ScoreHistory, keys: dict[str, Any]) -> Sequence[dict[str, str
 
 def _summary(view: View, course: ScoreHistory, language: str) -> list[str]:
     text, plural = catalogue(language).gettext, catalogue(language).ngettext
-    hides = view.hide or "hider" in view.sheet or "hiding" in view.sheet
+    hides = view.game in sealed_games()
     turns = plural("{n} hide", "{n} hides", course.turns) if hides else plural("{n} throw", "{n} throws", course.turns)
     leads = plural("the lead changed once", "the lead changed {n} times", course.leads) if course.leads else ""
     misses = text("most misses in a row: {n}") if course.misses else ""
@@ -472,23 +348,13 @@ def overlay(view: View, language: str = "en") -> Board:
     texts = dict.fromkeys(_PADS, "") | {key: value for key, value in whole.texts.items() if key in _TEXTS}
     marks = dict.fromkeys(_MARKS, "") | {key: mark for key, mark in whole.marks.items() if key in _MARKS}
     marks["pads"] = "yes" if whole.layout == "pads" else ""
-    return Board(texts, marks, {}, "overlay", strip(view, language))
+    return Board(texts, marks, "overlay", strip(view, language))
 
 
 def strip(view: View, language: str = "en") -> str:
     """Return the strip as HTML: team A has a circle, B a square, and players the shapes of the other pages."""
-    page = page_of(view)
-    shown = page.strip(view, language)
-    who = [card for card in page.cards(view, language) if card.number or card.look in {"a", "b"}]
-    return render(
-        "strip.html",
-        language,
-        strip=shown,
-        teams=not game_display.get_show(view.game).of_players(view.sheet),
-        names={cell.player: drawing.player_name(view, cell.player) for cell in shown.cells},
-        turn=page.turn(view),
-        roles={cell.player: card.role for cell, card in zip(shown.cells, who, strict=True)},
-    )
+    sides, pool = draw_sides(view, language), draw_pool(view, language)
+    return render("strip.html", language, sides=sides, pool=pool, teams=view.scoreboard.of_teams)
 
 
 # The page that verifies an opened commitment in the browser; its fields are prefilled with the last one.

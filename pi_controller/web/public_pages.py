@@ -59,7 +59,7 @@ def public_routes(
         place = request.query_params.get("place", PLACES[0])
         if place not in PLACES:
             return PlainTextResponse("place is bottom or top.\n", 400)
-        return board_response(overlay, "overlay_waiting.html", place=place)
+        return board_response(overlay, "overlay_waiting.html", frame="overlay", place=place)
 
     async def find(request: Request) -> Response:
         urls, game = _page_urls(request, settings), feed.latest.view.game if feed.latest else ""

@@ -130,7 +130,7 @@ def test_game_without_sensors_takes_two_taps_per_hide(rigs, pages, tmp_path):
         state, _ = game.play(state, {"do": "hit", "found": hit == "f"})
         view = rig.view
         assert view.sheet == game.sheet(state)
-        if view.owed != "second":
+        if view.sheet["owed"] != "second":
             counts.append(taps)
             taps = 0
     assert game.is_over(state)
@@ -190,25 +190,25 @@ def test_wrong_entries_are_corrected_at_once(rigs, pages, tmp_path):
     page = pages(rig)
     touch(page, "toss-A")
     press(page, "#again")
-    assert rig.view.hider == "B"
+    assert rig.view.sheet["hider"] == "B"
     press(page, "#again")
     page.click("[data-row=pad] [data-value='1']")
     touch(page, "missed")
     assert rig.view.hits[0].pad == 2
     press(page, "#again")
-    assert (rig.view.hider, rig.view.long) == ("B", {"A": 4, "B": 4}), "it was found"
+    assert (rig.view.sheet["hider"], rig.view.sheet["long"]) == ("B", {"A": 4, "B": 4}), "it was found"
     for owed in ("second", "first"):
         press(page, "#undo")
-        assert (rig.view.hider, rig.view.owed) == ("A", owed)
+        assert (rig.view.sheet["hider"], rig.view.sheet["owed"]) == ("A", owed)
     touch(page, "missed")
     touch(page, "missed")
     unfold(page, "fouls")
     assert page.locator("#fouls [aria-pressed=true]").inner_text() == "Hide 1, just settled: Big Coulee hid"
     press(page, "[data-hide=last] [data-foul=hider-no_bead]")
-    assert rig.view.hider == "B"
+    assert rig.view.sheet["hider"] == "B"
     assert journal(tmp_path)[-1].action["hide"] == "last"
     press(page, "[data-hide=this] [data-foul=hitter-outside_help]")
-    assert rig.view.long["B"] == 8
+    assert rig.view.sheet["long"]["B"] == 8
     unfold(page, "log")
     assert "undone" in page.locator("#log").inner_text()
 
@@ -218,14 +218,14 @@ def test_outside_help_foul_counts_for_the_settled_hide(rigs, pages, tmp_path):
     page = pages(rig)
     touch(page, "toss-A")
     touch(page, "found")
-    assert (rig.view.hider, rig.view.long) == ("B", {"A": 4, "B": 4})
+    assert (rig.view.sheet["hider"], rig.view.sheet["long"]) == ("B", {"A": 4, "B": 4})
     unfold(page, "fouls")
     helped = page.locator("[data-hide=last] [data-foul=hitter-outside_help]")
     outcome = helped.locator("xpath=../preceding-sibling::p[1]")
     assert outcome.inner_text() == "For Big Coulee: 8 sticks, 0 points (Long Hollow: 0). They hide next"
     press(page, "[data-hide=last] [data-foul=hitter-outside_help]")
     assert journal(tmp_path)[-1].action == {"do": "foul", "by": "hitter", "kind": "outside_help", "hide": "last"}
-    assert (rig.view.hider, rig.view.long, rig.view.middle) == ("A", {"A": 8, "B": 0}, 12)
+    assert (rig.view.scoreboard.turn, rig.view.sheet["long"], rig.view.sheet["middle"]) == ("A", {"A": 8, "B": 0}, 12)
 
 
 def test_game_is_closed_for_a_no_show_team(rigs, pages, tmp_path):
@@ -260,10 +260,11 @@ def test_the_table_is_set_with_a_reason(rigs, pages):
     page.fill("#set-reason", "counted again")
     press(page, "#set-send")
     assert page.locator("#toast-told").inner_text(), "21 sticks are refused in words"
-    assert rig.view.long == {"A": 4, "B": 0}
+    assert rig.view.sheet["long"] == {"A": 4, "B": 0}
     page.fill("#set-middle", "5")
     press(page, "#set-send")
-    assert (rig.view.long, rig.view.middle, rig.view.short["B"], rig.view.hider) == ({"A": 12, "B": 3}, 5, 4, "B")
+    assert (rig.view.scoreboard.bars, rig.view.scoreboard.turn) == ({"A": 12, "B": 3, "": 5}, "B")
+    assert rig.view.scoreboard.scores["B"] == 4
     page.click("#table summary")
     press(page, "#sensors")
     assert not rig.view.sensors
@@ -391,9 +392,9 @@ def test_it_comes_back_after_the_server(rigs, pages):
     rig.serve()
     page.wait_for_selector("#badge[data-value=live]")
     settled(page)
-    assert (text(page, "ago"), rig.view.owed) == ("", "first")
+    assert (text(page, "ago"), rig.view.sheet["owed"]) == ("", "first")
     touch(page, "missed")
-    assert rig.view.owed == "second"
+    assert rig.view.sheet["owed"] == "second"
 
 
 def test_the_clock_warns_by_tones_and_is_stopped(rigs, pages):
@@ -419,7 +420,7 @@ def test_the_clock_warns_by_tones_and_is_stopped(rigs, pages):
     press(page, "#clock-set")
     wait_text(page, "clock-told", "nearly up")
     assert rig.view.paused is None
-    assert rig.view.owed == "first", "the minute that it stood does not count"
+    assert rig.view.sheet["owed"] == "first", "the minute that it stood does not count"
 
 
 def test_by_the_keyboard_alone(rigs, pages, tmp_path):
@@ -443,7 +444,7 @@ def test_by_the_keyboard_alone(rigs, pages, tmp_path):
         keys.press(key)
         answered(page)
     assert [hit.pad for hit in rig.view.hits] == [2]
-    assert rig.view.owed == "second"
+    assert rig.view.sheet["owed"] == "second"
     keys.press("?")
     assert page.locator("dialog#help").is_visible()
     keys.press("f")
@@ -673,7 +674,7 @@ def test_head_judge_names_teams_before_first_hit(rigs, pages, chromium):
     touch(page, "missed")
     assert page.locator("#teams").is_hidden()
     press(page, "#past .back")
-    assert rig.view.owed == "first"
+    assert rig.view.sheet["owed"] == "first"
     assert page.locator("#teams").is_visible()
 
 
@@ -694,7 +695,7 @@ def test_upheld_protest_offers_undo_and_score_by_role(rigs, pages):
     page.click("#toast-do")
     page.wait_for_selector("#set-send")
     press(judge, "#toast-do")
-    assert rig.view.owed == "first"
+    assert rig.view.sheet["owed"] == "first"
 
 
 def test_accepted_command_vibrates_and_refused_does_not(rigs, pages):

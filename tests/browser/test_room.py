@@ -12,6 +12,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from cases import cases
 from headless import draw_view
+from made_views import change_view
 from phases import DAKOTA, PHASES
 
 from pi_controller.table.view import Hit
@@ -151,16 +152,14 @@ NOTE_TIMES = """() => {
 @pytest.mark.smoke
 def test_sticks_fly_and_result_stays_four_seconds(open_page, feed):
     start = msgspec.structs.replace(PHASES["hit"], calls=(), opening=None)
-    given = msgspec.structs.replace(
-        start, phase="hide", hide=8, hider="B", hits=(Hit(1, found=True),), long={"A": 4, "B": 9},
-        before=dict(PHASES["hit"].sheet), sheet={**PHASES["hit"].sheet, "long": {"A": 4, "B": 9}, "hider": "B"},
-    )  # fmt: skip
+    given = change_view(start, phase="hide", hide=8, hider="B", hits=(Hit(1, found=True),), long={"A": 4, "B": 9})
+    given = msgspec.structs.replace(given, before=start.scoreboard)
     for motion in ("no-preference", "reduce"):
         page = open_page("room", size=(1920, 1080), reduced_motion=motion)
         draw_view(page, feed, start)
         page.evaluate(NOTE_TIMES)
         draw_view(page, feed, given)
-        assert page.locator("[data-count=long_b] .on").count() == 9
+        assert page.locator(".team.b .long .on").count() == 9
         flights = page.evaluate("flights")
         assert len(flights) == (4 if motion == "no-preference" else 0)
         assert all(0 < ms <= 800 for ms in flights)

@@ -62,7 +62,7 @@ def test_no_sentence_of_the_pages_escapes(view, language):
     for content, frame in (
         (make_board(view, language), "phone"),
         (room(view, language), "room"),
-        (overlay(view, language), ""),
+        (overlay(view, language), "overlay"),
     ):
         html = page(content, language=language, as_of="12:34", t=NOW, frame=frame, **more)
         assert strange(escaped_of_page(html)) == [], frame

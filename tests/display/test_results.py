@@ -134,10 +134,10 @@ def test_show_phase_sentence_states_the_hide_result(view):
     assert phrases.sentence(view(phase="show")) == "The bead is shown: Big Coulee hide next", "the judge set the table"
 
 
-def test_view_before_the_hit_equals_opening_sheet():
+def test_view_before_the_hit_is_the_opening_scoreboard():
     game = registry.game("dakota", {})
     *_, (_, story) = played("dakota", [TOSS])
-    assert view_of(game, story, 1).before == dict(game.sheet(game.opening()))
+    assert view_of(game, story, 1).before == game.scoreboard(game.sheet(game.opening()))
 
 
 def records(name, actions):
@@ -155,7 +155,7 @@ def test_score_history_counts_points_leads_and_misses():
     assert course is not None
     assert course.turns == 7
     assert course.scores["A"][0] == 0
-    assert course.scores["A"][-1] == sum(game.score(_last(game, made)).values()) == 1
+    assert course.scores["A"][-1] == sum(game.scoreboard(game.sheet(_last(game, made))).scores.values()) == 1
     assert len(course.scores["B"]) == course.turns + 1
     assert (course.leads, course.misses) == (0, 2)
     shorter = build_score_history(game, [*made, (len(made) + 2, Undone(99.0, 7, "wrong"))])

@@ -10,15 +10,12 @@ from played import GAMES, NAMES, play, view_of, views
 
 from pi_controller.display.drawing import AMBER, DARK, PLAYERS, RED, divide_pixels, glow, scale_to_pixels
 from pi_controller.display.lights import frame
-from pi_controller.games.ojibwe import display as ojibwe
 from pi_controller.games.patol.display import RHYTHMS
 from pi_controller.games.patol.rules import RIVERS
-from pi_controller.games.slahal import display as slahal
 from pi_controller.pinmap import pinmap
 from pi_controller.table.view import QuestionView
 
 LIGHTS = pinmap().lights
-WHITES = {ojibwe.HIDES_ON, ojibwe.PLAIN_PAD, slahal.KING, *ojibwe.PAD.values()}
 MANY = settings(max_examples=60)
 
 
@@ -29,10 +26,6 @@ def rows(view, t=0.0):
 
 def lit(row):
     return sum(any(pixel) for pixel in row)
-
-
-def sticks(row):
-    return sum(any(pixel) and pixel not in WHITES for pixel in row)
 
 
 @MANY
@@ -57,24 +50,10 @@ def test_moccasin_game_pixel_is_one_counter(view, t):
         assert lit(shown[sheet["winner"]]) == 20
         return
     for row, count in (("A", sheet["counters"]["A"]), ("B", sheet["counters"]["B"]), ("middle", sheet["pool"])):
-        assert sticks(shown[row]) == count
-        assert not set(shown[row][:count]) & {DARK, *WHITES}
-    assert sum(pixel in WHITES for row in shown.values() for pixel in row) == (
-        4 * (sheet["high"] is not None) + (sheet["hides_left"] > 1)
-    )
+        assert lit(shown[row]) == count
+        assert DARK not in shown[row][:count]
     if sum(sheet["short"].values()) <= 9:
         assert lit(shown["short"]) == sum(sheet["short"].values())
-
-
-def test_high_pad_is_brightest_of_four():
-    sheet = {
-        "hider": "A", "counters": {"A": 5, "B": 0}, "pool": 15, "short": {"A": 0, "B": 0},
-        "high": 2, "hides_left": 2, "banked": 0, "shooting": 15, "double": False, "winner": None,
-    }  # fmt: skip
-    shown = rows(view_of("ojibwe", sheet))
-    pads = [sum(pixel) for pixel in shown["B"][-5:-1]]
-    assert pads[1] > pads[2] > pads[0] == pads[3] > 0
-    assert shown["A"][-1] == ojibwe.HIDES_ON
 
 
 @MANY
@@ -84,20 +63,19 @@ def test_a_pixel_is_a_stick_of_slahal(view, t):
     if sheet["winner"]:
         return
     for team in "AB":
-        assert sticks(shown[team]) == sheet["live"][team] + sheet["dead"][team]
-        assert (shown[team][-1] == slahal.KING) == (sheet["king"] == team)
-        assert lit(shown[team]) == sheet["sticks"][team]
+        assert lit(shown[team]) == sheet["live"][team] + sheet["dead"][team]
         assert lit(shown[team][:5]) == sheet["live"][team]
         if sheet["live"][team] and sheet["dead"][team]:
             assert sum(shown[team][0]) > sum(shown[team][6]), "a dead stick is dimmer"
-    assert sticks(shown["middle"]) == 2 * (sheet["pairs_out"] or 0)
-    assert (shown["middle"][-1] == slahal.KING) == (sheet["king"] is None)
+    assert lit(shown["middle"]) == (sheet["pairs_out"] or 0)
 
 
 @MANY
 @given(views(("bageswin",)))
 def test_fish_game_runs_are_separate_and_thrower_brighter(view):
     pixels, sheet = frame(view), view.sheet
+    if view.scoreboard.of_teams:  # two rows
+        return
     held = [player["sticks"] for player in sheet["players"]]
     runs = [list(run) for on, run in itertools.groupby(pixels[:40], key=any) if on]
     assert len(runs) == sum(count > 0 for count in held)
@@ -119,7 +97,7 @@ def test_the_plum_stone_games_rows_are_shares(view):
         return
     for row, count in (("A", sheet["counters"]["A"]), ("B", sheet["counters"]["B"]), ("middle", sheet["pile"])):
         assert (lit(shown[row]) > 0) == (count > 0)
-        assert abs(lit(shown[row]) - 20 * count / total) <= 1
+        assert abs(lit(shown[row]) - (20 * count / total if total > 20 else count)) <= 1
 
 
 @MANY
@@ -177,15 +155,6 @@ def test_notice_lights_row_ends_without_motion(game):
         for row in ("A", "B", "middle"):
             assert rows(shown)[row][0] == rows(shown)[row][-1] == glow(light, 0.6)
         assert len({frame(shown, t / 3) for t in range(40)}) == 1
-
-
-def test_an_unknown_game_is_calm():
-    shown = view_of("unheard_of", {"winner": None, "what": 3})
-    assert lit(rows(shown)["middle"]) == 20
-    assert lit(rows(shown)["A"]) == lit(rows(shown)["B"]) == 0
-    assert len({frame(shown, t / 7) for t in range(50)}) == 1
-    empty = msgspec.structs.replace(shown, game="ojibwe", sheet={})
-    assert len(frame(empty)) == 69
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=8), st.integers(0, 10**6), st.integers(33, 40))

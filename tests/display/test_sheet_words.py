@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
-
+import msgspec
 import pytest
 from hypothesis import given, settings
 from played import GAMES, NAMES, play, view_of, views
@@ -91,7 +90,7 @@ def test_moccasin_game_double_and_banked_finds_are_described():
     assert phrases.describe_stakes(ojibwe(banked=2)) == "Double, 2 finds banked: the same team shoots until it misses."
     often = ojibwe(double=False, hides_left=3)
     assert phrases.describe_stakes(often) == "The hide passes when the hiders are found 3 times."
-    assert "to find   3" in render_text(often)
+    assert "hides left: 3" in render_text(often)
     assert "banked" not in render_text(often)
     assert render_text(ojibwe(banked=2)).count("banked") == 2
     assert phrases.sentence(ojibwe(winner="B", finish="forfeit")) == "Long Hollow wins by forfeit"
@@ -109,7 +108,7 @@ def test_every_state_fits_eighty_by_twenty_four(view):
 
 def test_the_terminal_draws_the_counters():
     view = play("ojibwe", 5, 30)
-    said = [line for line in render_text(view).splitlines() if line.strip().startswith(("hides", "shoots", "pool"))]
+    said = [line for line in render_text(view).splitlines() if line.strip().startswith(("counters", "pool"))]
     drawn = [line.count("█") + line.count("▒") for line in said]
     counters = view.sheet["counters"]
     assert drawn == [counters["A"], counters["B"], view.sheet["pool"]]
@@ -138,4 +137,6 @@ def test_terminal_marks_one_thrower():
     ],
 )
 def test_winning_sentence_is_the_games_own(game, told):
-    assert get_show(game).describe_win(SimpleNamespace(teams={}), "Ann") == told
+    view = play(game, 3, 3000)
+    assert view.winner
+    assert get_show(game).describe_win(msgspec.structs.replace(view, teams={view.winner: "Ann"}), view.winner) == told

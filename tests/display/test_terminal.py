@@ -32,7 +32,7 @@ def test_terminal_shows_game_teams_owed_hit_and_call(view):
         "Paguga (pa-goo-ga, the goo long and guttural)",
     ):
         assert part in said
-    assert "1–2" in said
+    assert [line.split()[2] for line in said.splitlines() if line.startswith(("● A", "■ B"))] == ["1", "2"]
     assert "\x1b" not in said
 
 
@@ -42,20 +42,21 @@ def test_right_to_left_name_adds_no_invisible_characters(view):
     assert not set(said) & set("\u2066\u2067\u2068\u2069\u202a\u202b\u202c")
 
 
-def strip(said: str, label: str) -> str:
-    line = next(line for line in said.splitlines() if line.strip().startswith(label))
-    return line.strip().removeprefix(label).rsplit(maxsplit=1)[0].replace(" ", "")
+def bars(said: str, label: str) -> list[str]:
+    lines = (line.strip() for line in said.splitlines())
+    return [line.removeprefix(label).rsplit(maxsplit=1)[0].replace(" ", "") for line in lines if line.startswith(label)]
 
 
 @pytest.mark.parametrize("width", [40, 61, 80, 104, 200])
 def test_the_strips_count_the_sticks(view, width):
     said = render_text(view(phase="show", long={"A": 8, "B": 5}, middle=7), width)
     cells = 2 if width >= 104 else 1
-    assert strip(said, "hides").count("█") == 8 * cells
-    assert strip(said, "hits").count("█") + strip(said, "hits").count("▒") == 5 * cells
-    assert strip(said, "hits").count("▒") == 2 * cells, "team B is told by its pattern where there is no colour"
-    assert strip(said, "middle").count("█") == 7 * cells
-    assert strip(said, "middle").count("·") == 13
+    a, b = bars(said, "sticks")
+    assert a.count("█") == 8 * cells
+    assert b.count("█") + b.count("▒") == 5 * cells
+    assert b.count("▒") == 2 * cells, "team B is told by its pattern where there is no colour"
+    (middle,) = bars(said, "middle")
+    assert (middle.count("█"), middle.count("·")) == (7 * cells, 13)
 
 
 @settings(deadline=None)
@@ -63,8 +64,7 @@ def test_the_strips_count_the_sticks(view, width):
 def test_no_name_breaks_the_layout(view, a, b, width):
     said = render_text(view(teams={"A": a, "B": b}, **FULL), width).splitlines()
     assert all(cell_len(line) <= width for line in said)
-    assert sum("points" in line for line in said) >= 1
-    assert len([line for line in said if "·" in line]) >= 4
+    assert len([line for line in said if "·" in line]) >= 3
 
 
 @pytest.mark.parametrize("phase", ["toss", "hide", "check", "hit", "show", "over", "halted"])

@@ -26,7 +26,17 @@ def shown(path, folder=""):
 
         def page(view):
             told.append(
-                (table.t, "page", view.phase, view.hide, view.hits, view.calls, view.short, view.long, view.note)
+                (
+                    table.t,
+                    "page",
+                    view.phase,
+                    view.hide,
+                    view.hits,
+                    view.calls,
+                    view.sheet["short"],
+                    view.sheet["long"],
+                    view.note,
+                )
             )
 
         hearers.append(start_voice(VoiceSection(folder=str(folder)), table.view, page, stack))

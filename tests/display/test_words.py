@@ -228,6 +228,7 @@ def test_available_catalogue_translates_words_and_phrases(view, monkeypatch):
 
     monkeypatch.setattr("pi_controller.display.phrases.catalogue", lambda _language: Loud())
     monkeypatch.setattr("pi_controller.display.game_display.catalogue", lambda _language: Loud())
+    monkeypatch.setattr("pi_controller.games.dakota.display.catalogue", lambda _language: Loud())
     assert word("wheya", "xx").literal == "GOING AFTER"
     assert phrases.foul("no_bead", "xx") == phrases.FOULS["no_bead"].upper()
     assert phrases.sentence(view(phase="check"), "xx") == "HANDS AWAY: THE MAT CHECKS THE BEAD"

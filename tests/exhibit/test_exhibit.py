@@ -264,7 +264,11 @@ def test_unanswered_question_costs_no_sticks_and_reseals_guess():
     assert rig.game.view.question.until == pytest.approx(rig.t + 10, abs=1)
     before, guess = rig.game.view, rig.game._guess
     rig.advance(11)
-    assert (rig.game.view.long, rig.game.view.hide, rig.game.view.phase) == (before.long, before.hide, "hide")
+    assert (rig.game.view.scoreboard, rig.game.view.hide, rig.game.view.phase) == (
+        before.scoreboard,
+        before.hide,
+        "hide",
+    )
     assert rig.game._guess is not guess, "the pad it would strike was lit: another guess is sealed"
     assert rig.game.is_sealed
 

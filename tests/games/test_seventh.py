@@ -42,7 +42,6 @@ def forget():
         registry.load_plugin,
         registry.game_module,
         game_display.get_show,
-        game_display.uses_score_sheet,
     )
     for once in (*looked_up, game_page.page_of_game):
         once.cache_clear()
@@ -122,7 +121,7 @@ def check_shown(table):
     assert "<b>:" not in html
     assert content.texts["heading"] == "Toy countdown"
     assert "made up for a test" in content.texts["credit"]
-    assert f'data-value="{"won" if winner == "A" else "" if winner else "hides" if turn == "A" else "hits"}"' in html
+    assert f'data-value="{"won" if winner == "A" else "" if winner or turn == "B" else "turn"}"' in html
     assert str(view.sheet["pile"]) in overlay(view).table
     lights = frame(view, 1.0)
     assert len(lights) == pinmap().lights.count
@@ -162,7 +161,7 @@ BROKEN = {
     "toy_other": ("toy_countdown:ToyCountdown", "its class calls it 'toy_countdown'"),
     "toy_abstract": (
         "toy_half:Toy",
-        "Toy lacks is_over, legal_actions, opening, play, sheet, version, source, options",
+        "Toy lacks is_over, legal_actions, opening, play, scoreboard, sheet, version, source, options",
     ),
     "toy_function": ("toy_countdown:SIDES", "is no subclass"),
     "Toy-Name": ("toy_countdown:ToyCountdown", "a game's name has lowercase letters"),

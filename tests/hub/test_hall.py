@@ -3,10 +3,10 @@
 import pytest
 from phases import PHASES
 
+from pi_controller.display.game_display import get_show
 from pi_controller.hub.hall import MAX_HEIGHT, wall_parts
 from pi_controller.hub.hub import TableStatus
 from pi_controller.tournament import Elimination, Groups, RoundRobin
-from pi_controller.web.game_page import page_of
 
 
 def at_tables(*views):
@@ -25,7 +25,7 @@ def test_no_pad_marks_bead_before_its_reveal(site):
         if view.game in ("dakota", "ojibwe") and view.phase in ("hide", "check", "hit"):
             site.pages.publish(at_tables(view))
             tables = site.pages._boards.regions("hall")["tables"]
-            assert not {"found", "bead"} & {pad.mark for pad in page_of(view).pads(view, "en")}, name
+            assert not {"found", "bead"} & {pad.mark for pad in get_show(view.game).pads(view)}, name
             assert not {'data-value="bead"', 'data-value="found"'} & set(tables.replace(">", " ").split()), name
 
 

@@ -62,7 +62,7 @@ def test_no_table_is_stuck(happens, steps, preset, scene):
     for step in steps:
         scene.do(step)
         view = scene.table.view
-        assert sum(view.long.values()) + view.middle == 20
+        assert sum(view.sheet["long"].values()) + view.sheet["middle"] == 20
     if preset == "demo":
         for _ in range(int(A_MINUTE)):
             scene.do("wait 1")

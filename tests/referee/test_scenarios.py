@@ -42,7 +42,7 @@ def test_scenario(path, scene):
                 assert str(scene.stands(name)) == value, f"{where}: {name}"
         if scene.table:
             view = scene.table.view
-            assert scene.game.name != "dakota" or sum(view.long.values()) + view.middle == 20, where
+            assert scene.game.name != "dakota" or sum(view.sheet["long"].values()) + view.sheet["middle"] == 20, where
             assert fold(scene.game, scene.journal.read()) == scene.table.story, where
             asked = view.question is not None and view.question.about != "disc_dead"
             due = view.phase in ("hit", "throw") and not asked and view.sensors and not view.held

@@ -131,7 +131,7 @@ def test_judge_lines_control_protest_clock_and_sensors(table):
     assert table.view.phase == "hit"
     assert execute_line(table, "missed 1", 7.0) == "entered"
     assert execute_line(table, "replace found 1", 8.0) == "entered"
-    assert table.view.hider == "B"
+    assert table.view.sheet["hider"] == "B"
     assert "the clock is already running" in execute_line(table, "clock go", 9.0)
     assert execute_line(table, "clock stop", 10.0) == execute_line(table, "sensors off", 11.0) == "entered"
     assert (table.view.sensors, table.view.paused) == (False, 10.0)
@@ -140,9 +140,9 @@ def test_judge_lines_control_protest_clock_and_sensors(table):
 def test_set_line_changes_given_values_and_checks_them(table):
     assert execute_line(table, "toss A", 1.0) == "entered"
     assert execute_line(table, "set long.A=6 middle=14; a stick had rolled away", 2.0) == "entered"
-    assert (table.view.long, table.view.middle, table.view.phase) == ({"A": 6, "B": 0}, 14, "hide")
+    assert (table.view.sheet["long"], table.view.sheet["middle"], table.view.phase) == ({"A": 6, "B": 0}, 14, "hide")
     assert execute_line(table, "undo", 3.0) == "entered"
-    assert table.view.long == {"A": 4, "B": 0}
+    assert table.view.sheet["long"] == {"A": 4, "B": 0}
     before = table.view
     assert "a reason is needed" in execute_line(table, "set long.A=6 middle=14", 4.0)
     assert "add up to 22, not 20" in execute_line(table, "set long.A=6; why", 5.0)

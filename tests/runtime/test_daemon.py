@@ -102,7 +102,7 @@ def test_table_without_a_board_is_playable(table):
     buttons.press("toss_b", 1.0)
     for n in range(200):
         daemon.step(n * 0.01)
-    assert (table.view.phase, table.view.hider) == ("hide", "B")
+    assert (table.view.phase, table.view.sheet["hider"]) == ("hide", "B")
 
 
 def test_a_pulled_cable_is_closed_and_looked_for(table):

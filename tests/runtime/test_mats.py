@@ -95,15 +95,15 @@ def test_undo_of_role_change_mirrors_referee_memory_back(scene):
     scene.hide(place=1)
     ready(scene)
     scene.happens(Strike(scene.now(), (1,)))  # found by the first hit: the roles change
-    assert (scene.table.view.hider, scene.table.mirrored) == ("B", True)
+    assert (scene.table.view.sheet["hider"], scene.table.mirrored) == ("B", True)
     scene.happens(BeadsAtRest(scene.now(), (Bead(1),)))  # it still lies there, which is pad 4 for B
     scene.table.judge(JudgeUndo(scene.now(), "not touched"))
     # what was undone had shown the bead: it is hidden anew
-    assert (scene.table.view.hider, scene.table.mirrored, scene.table.view.phase) == ("A", False, "hide")
+    assert (scene.table.view.sheet["hider"], scene.table.mirrored, scene.table.view.phase) == ("A", False, "hide")
     scene.hide(place=1)
     ready(scene)
     scene.happens(Strike(scene.now(), (1,)))
-    assert (scene.table.view.hider, scene.table.view.hits[-1].found) == ("B", True)
+    assert (scene.table.view.sheet["hider"], scene.table.view.hits[-1].found) == ("B", True)
 
 
 @turning
@@ -137,7 +137,7 @@ def test_sensors_of_the_hitters_mat_are_ignored(scene):
     scene.happens(Strike(scene.now(), (2,)), mat=0)
     assert not scene.facts(StrikeFelt)
     scene.happens(Strike(scene.now(), (2,)), mat=1)
-    assert (scene.table.view.phase, scene.table.view.hider) == ("show", "A")
+    assert (scene.table.view.phase, scene.table.view.sheet["hider"]) == ("show", "A")
 
 
 @each
@@ -150,7 +150,7 @@ def test_bead_is_revealed_on_the_hiders_mat(scene):
     scene.happens(BeadsAtRest(scene.now(), ()), mat=1)
     assert scene.table.view.phase == "show", "the mat that was always empty shows nothing"
     scene.happens(BeadsAtRest(scene.now(), ()), mat=0)
-    assert (scene.table.view.phase, scene.table.view.hider) == ("hide", "B")
+    assert (scene.table.view.phase, scene.table.view.sheet["hider"]) == ("hide", "B")
     scene.hide(place=3, mat=1)
     ready(scene)
     assert scene.table.view.phase == "hit"

@@ -41,7 +41,7 @@ def test_slahal_table_runs_without_board_link(tmp_path, port):
         for n in range(3):
             daemon.step(n / 10)
         view = daemon.table.view
-    assert (view.game, view.phase, view.link, view.hider) == ("slahal", "toss", False, None)
+    assert (view.game, view.phase, view.link, view.scoreboard.turn) == ("slahal", "toss", False, None)
     assert view.teams == {"A": "Upper", "B": "Lower"}
     assert view.sheet["phase"] == "duo"
 

@@ -14,6 +14,7 @@ from pipe_people import judge_hands
 from pi_controller.games.dakota.people import Players
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCommand
 from pi_controller.rules import registry
+from pi_controller.rules.base import Team
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.habits import LATE_S, ROUND_PAUSE_S, SECOND_FALL_S, UNTIDY, Habits
 from pi_controller.simulation.people import JUDGE_S, RETRY_S
@@ -43,6 +44,9 @@ class FeltWorld(World):
     ) -> None:
         super().strike(pad, level_dbfs, second_pad, second_after_s, after_s)
         self.strokes.append((self.t + after_s, pad, level_dbfs))
+
+    def sit(self, hiders: Team | None) -> None:
+        """Leave the mat as it lies: the table below looks at the pads themselves."""
 
 
 class AllSeeingTable:
@@ -94,13 +98,8 @@ class AllSeeingTable:
             teams={"A": "A", "B": "B"},
             phase=self.phase,
             hide=self.hide,
-            hider=sheet["hider"],
-            long=sheet["long"],
-            middle=sheet["middle"],
-            short=sheet["short"],
-            points=5,
-            owed=sheet["owed"] if self.phase == "hit" else None,
-            situation=None,
+            sheet={**sheet, "owed": sheet["owed"] if self.phase == "hit" else None},
+            scoreboard=self.game.scoreboard(sheet),
             winner=sheet["winner"],
             hits=self.hits,
             passes=len(self.passes),

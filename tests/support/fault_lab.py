@@ -143,14 +143,14 @@ class Lab:
 
     def _judged(self, view, asked):
         """Judge as the simulated judge does, but do not let the mat ask the same for ever."""
-        self._asked[asked.about, view.hide, view.owed] += 1
-        often = self._asked[asked.about, view.hide, view.owed] >= ASKED_MOST
+        self._asked[asked.about, view.hide, view.sheet["owed"]] += 1
+        often = self._asked[asked.about, view.hide, view.sheet["owed"]] >= ASKED_MOST
         players = self.table.players
         struck = self.table.truth.hides[view.hide].hits if view.hide in self.table.truth.hides else []
-        if often and asked.about == "link_gap" and view.owed not in {hit.owed for hit in struck}:
+        if often and asked.about == "link_gap" and view.sheet["owed"] not in {hit.owed for hit in struck}:
             plan = players.plan_of(view.hide)
-            stroke = plan.first if view.owed == "first" else plan.second
-            players.strike(view.hide, view.owed, stroke, stroke.level_dbfs)
+            stroke = plan.first if view.sheet["owed"] == "first" else plan.second
+            players.strike(view.hide, view.sheet["owed"], stroke, stroke.level_dbfs)
         return self.answer_to(view, asked)
 
     def _enter(self):
@@ -158,8 +158,8 @@ class Lab:
         view = self.view
         hide = self.table.truth.hides.get(view.hide)
         hits = hide.hits if hide is not None else []
-        waits = view.phase == "hit" and view.question is None and hits and hits[-1].owed == view.owed
-        now = (view.hide, view.owed) if waits else None
+        waits = view.phase == "hit" and view.question is None and hits and hits[-1].owed == view.sheet["owed"]
+        now = (view.hide, view.sheet["owed"]) if waits else None
         if now != self._since[0]:
             self._since = (now, self.t)
         if now is None or self.t - self._since[1] < EYE_S:

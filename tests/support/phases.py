@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from made_views import change_view, make_view
 from played import play
 
 from pi_controller.journal.score_history import ScoreHistory
@@ -17,22 +18,12 @@ NONCE = bytes(range(32))
 BOUND = CommitmentContext("Ann & Bo’s  Table", "0f" * 16, 41)
 SEAL = commitment("dakota", 7, 4, NONCE, BOUND)
 TEAMS = {"A": "Big Coulee", "B": "Long Hollow"}
-DAKOTA = View(
+DAKOTA = make_view(
     seq=40,
-    game="dakota",
-    version="1",
     teams=TEAMS,
-    phase="hit",
     hide=7,
-    hider="A",
     long={"A": 8, "B": 5},
     middle=7,
-    short={"A": 1, "B": 2},
-    points=5,
-    owed="first",
-    situation=None,
-    winner=None,
-    link=True,
     commit=SEAL,
     since=1000.0,
     limit=30.0,
@@ -64,10 +55,9 @@ COURSE = ScoreHistory(
 
 def _dakota(hid: str | None = None, held: dict[str, int] | None = None, **changed: Any) -> View:
     """Return the view with `changed`; `hid` is who hid in the hide just settled, `held` the sticks before it."""
-    view = msgspec.structs.replace(DAKOTA, **changed)
-    sheet = {key: getattr(view, key) for key in ("hider", "long", "middle", "short", "owed", "situation", "winner")}
-    before = {**sheet, "hider": hid, "long": held or view.long} if hid else {}
-    return msgspec.structs.replace(view, sheet={**sheet, "finish": None}, before=before)
+    view = change_view(DAKOTA, **changed)
+    before = change_view(view, hider=hid, long=held or view.sheet["long"]).scoreboard if hid else None
+    return msgspec.structs.replace(view, before=before)
 
 
 PHASES: dict[str, View] = {

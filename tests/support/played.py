@@ -31,7 +31,13 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def view_of(name: str, sheet: dict[str, Any], calls: tuple[str, ...] = (), **changed: Any) -> View:
+def view_of(
+    name: str,
+    sheet: dict[str, Any],
+    calls: tuple[str, ...] = (),
+    settings: dict[str, Any] | None = None,
+    **changed: Any,
+) -> View:
     """Return the view of a sheet as a table without hides gives it."""
     told: dict[str, Any] = {
         "seq": 1,
@@ -40,13 +46,7 @@ def view_of(name: str, sheet: dict[str, Any], calls: tuple[str, ...] = (), **cha
         "teams": {"A": "Big Coulee", "B": "Long Hollow"},
         "phase": "over" if sheet["winner"] else PHASES.get(name, "hide"),
         "hide": 0,
-        "hider": None,
-        "long": {},
-        "middle": 0,
-        "short": {},
-        "points": 0,
-        "owed": None,
-        "situation": None,
+        "scoreboard": registry.game(name, settings or {}).scoreboard(sheet),
         "winner": sheet["winner"],
         "calls": calls,
         "sheet": sheet,
@@ -81,9 +81,9 @@ def play(
             break
         before, (state, calls) = state, game.play(state, action)
         records.append((len(records) + 1, ActionPlayed(float(n), action, calls, "judge")))
-    past = {} if before is None else dict(game.sheet(before))
+    past = None if before is None else game.scoreboard(game.sheet(before))
     course = build_score_history(game, records) if game.is_over(state) else None
-    return view_of(name, game.sheet(state), calls, **{"before": past, "course": course, **changed})
+    return view_of(name, game.sheet(state), calls, settings, **{"before": past, "course": course, **changed})
 
 
 @st.composite

@@ -255,7 +255,7 @@ class Scene:
     def stands(self, name):
         view = self.table.view
         if name in ("A", "B"):
-            return (view.long or view.sheet.get("counters") or view.sheet["sticks"])[name]
+            return view.scoreboard.stakes[name]
         own = hasattr(view, name) and name != "question" and self.game.name == "dakota"
         return getattr(view, name) if own else self.of_sheet(view, name)
 

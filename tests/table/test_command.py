@@ -119,15 +119,15 @@ def test_hand_events_leave_the_revision_unchanged(sitting):
 def test_replacement_can_be_replaced(sitting):
     for winner in "BAB":
         sitting.say(JudgeReplace, {"do": "toss", "winner": winner})
-        assert sitting.table.view.hider == winner
+        assert sitting.table.view.sheet["hider"] == winner
     sitting.say(JudgeUndo)
-    assert sitting.table.view.hider == "A", "what had been replaced counts again"
+    assert sitting.table.view.sheet["hider"] == "A", "what had been replaced counts again"
 
 
 def test_replaced_at_once_or_not_at_all(sitting):
     sitting.say(JudgeAction, {"do": "hit", "found": False, "pad": 1})
     sitting.say(JudgeReplace, {"do": "hit", "found": True, "pad": 1}, "the bead fell out")
-    assert (sitting.table.view.hider, sitting.table.view.hits[0].found) == ("B", True)
+    assert (sitting.table.view.sheet["hider"], sitting.table.view.hits[0].found) == ("B", True)
     assert sitting.facts(Undone)[0].reason == "the bead fell out"
     before = sitting.journal.seq
     with pytest.raises(MatError):
@@ -140,7 +140,7 @@ def test_a_whole_hide_in_two_taps_without_sensors(sitting):
     assert sitting.table.view.phase == "hit"
     sitting.say(JudgeAction, {"do": "hit", "found": True})
     sitting.say(JudgeHidden)
-    assert (sitting.table.view.phase, sitting.table.view.hide, sitting.table.view.hider) == ("hit", 2, "B")
+    assert (sitting.table.view.phase, sitting.table.view.hide, sitting.table.view.sheet["hider"]) == ("hit", 2, "B")
 
 
 def test_sensors_turn_off_and_on_during_hide(sitting):

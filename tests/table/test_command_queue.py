@@ -79,8 +79,8 @@ def test_picture_is_updated_before_the_answer(table):
         return before, seen[0]
 
     before, after = run(main())
-    assert before.view.hider is None
-    assert after.view.hider == "A"
+    assert before.view.sheet["hider"] is None
+    assert after.view.sheet["hider"] == "A"
     assert (after.board, after.last_undoable, after.protest) == (
         "the board is connected",
         table.story.undo_target.batch,

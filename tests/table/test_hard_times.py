@@ -77,7 +77,7 @@ def test_journal_continues_after_clock_change(tmp_path, step):
         table = sit(journal, t)
         table.mat_event(Button(t, "toss_a"))
         hide(table, t)
-        assert table.view.owed == "second"
+        assert table.view.sheet["owed"] == "second"
         story = table.story
     t += step
     with Journal(path, created=t) as journal:

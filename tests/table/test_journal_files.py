@@ -168,7 +168,7 @@ def test_deleted_journal_can_be_restored_from_rescue(table):
     assert not table.retry(2.0)
     path.with_name("game.rescued.sqlite").rename(path)
     assert table.retry(3.0)
-    assert table.view.hider == "A"
+    assert table.view.sheet["hider"] == "A"
 
 
 def test_replaced_journal_is_not_written(table, tmp_path):

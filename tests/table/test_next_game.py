@@ -62,7 +62,7 @@ def test_finished_game_is_archived_and_another_begins(journal, tmp_path):
     table = finish(sit(journal))
     before = journal.meta, journal.head, list(journal.read())
     table.judge(JudgeNewGame(BEGUN + 3600.0))
-    assert (table.view.phase, table.view.teams, table.view.short) == ("toss", TEAMS, {"A": 0, "B": 0})
+    assert (table.view.phase, table.view.teams, table.view.sheet["short"]) == ("toss", TEAMS, {"A": 0, "B": 0})
     assert (journal.meta.epoch != before[0].epoch, journal.meta.created) == (True, BEGUN + 3600.0)
     (there,) = others(tmp_path)
     assert there.name.startswith("table-2026-10-")
@@ -74,7 +74,7 @@ def test_finished_game_is_archived_and_another_begins(journal, tmp_path):
     table.judge(JudgeAction(BEGUN + 3601.0, {"do": "toss", "winner": "B"}))
     journal.close()
     with Journal(journal.path) as again:
-        assert sit(again, t=BEGUN + 4000.0).view.hider == "B"
+        assert sit(again, t=BEGUN + 4000.0).view.sheet["hider"] == "B"
 
 
 def test_swapped_each_team_is_at_the_others_side(journal):

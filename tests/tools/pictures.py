@@ -139,7 +139,7 @@ def shoot(browser, url, size, scale, path):
 
 def telling(view):
     """Return whether much has just happened."""
-    return view.phase == "show" and len(view.calls) > 1 and sum(view.short.values()) > 2
+    return view.phase == "show" and len(view.calls) > 1 and sum(view.sheet["short"].values()) > 2
 
 
 def main():

@@ -147,7 +147,7 @@ def test_an_event_is_one_padded_frame(view):
     body = msgspec.json.decode(told["data"])
     assert body["view"]["seq"] == 12
     assert body["texts"]["sentence"] == "First hit: Team B"
-    assert body["counts"]["long_a"] == [8, 20]
+    assert body["view"]["scoreboard"]["sides"][0]["counts"][1] == {"unit": "sticks", "n": 8, "of": 20}
 
 
 def test_events_of_a_sealed_hide_have_one_size(view):

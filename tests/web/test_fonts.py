@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from fontTools.ttLib import TTFont
 
-from pi_controller.web.help_pages import file_response
+from pi_controller.web.app import file_response
 from pi_controller.web.templates import FOLDER
 
 STATIC = FOLDER.parent / "static"

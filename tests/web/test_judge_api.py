@@ -83,7 +83,7 @@ def test_the_state(house):
         assert say(web, "key-toss", "action", action=TOSS).status_code == 200
         told = state(web)
         assert msgspec.convert(told["view"], View) == house.table.view
-        assert told["board"]["texts"]["long_a"] == "4"
+        assert '<p class="count">4</p>' in told["board"]["table"]
         assert told["legal"] == [dict(one) for one in house.table.game.legal_actions(house.table.story.state)]
         (hide,) = told["fouls"]
         assert (hide["hide"], hide["label"], hide["chosen"]) == ("this", "Hide 1: Big Coulee hides", True)
@@ -211,7 +211,7 @@ def test_the_events(house):
         say(web, "the-toss", "action", action=TOSS)
         told = events.next("judge")
         assert int(told["id"]) == house.table.journal.seq
-        assert msgspec.json.decode(told["data"])["view"]["hider"] == "A"
+        assert msgspec.json.decode(told["data"])["view"]["scoreboard"]["turn"] == "A"
         say(web, "the-word", "protest", by="B", text="his sleeve")
         protest = msgspec.json.decode(events.next("judge")["data"])["protest"]
         assert protest == {"by": "B", "text": "his sleeve", "play_on": False, "t": protest["t"]}

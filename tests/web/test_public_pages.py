@@ -11,10 +11,12 @@ from html import unescape
 import msgspec
 import pytest
 import zxingcpp
+from made_views import change_view
 from phases import ALL, BOUND, DAKOTA, NONCE, PHASES, SEAL
 from PIL import Image
 from played import play
 
+from pi_controller.display.drawing import player_name
 from pi_controller.referee.commitment import CommitmentContext, check, commitment
 from pi_controller.referee.facts import BeadShown, Commit, CommitmentWithdrawn, Reveal
 from pi_controller.referee.reducer import apply, blank
@@ -69,19 +71,15 @@ def test_clocks_count_by_the_tables_time():
 def test_strip_has_one_cell_per_player_or_team(game):
     view = PHASES.get(game, DAKOTA)
     told = strip(view)
-    players = [one.get("name", one.get("player")) for key in ("players", "horses") for one in view.sheet.get(key, ())]
-    for name in players or view.teams.values():
-        assert f">{name}</bdi>" in told
+    for side in view.scoreboard.scores:
+        assert f">{player_name(view, side)}</bdi>" in told
     points = re.findall(r'<b class="points">(\d+)</b>', told)
-    assert len(points) == len(players or view.teams)
-    turn = view.hider or view.sheet.get("winner") or next(
-        view.sheet[key] for key in ("hider", "hiding", "thrower") if key in view.sheet
-    )  # fmt: skip
-    assert told.count('data-turn="yes"') == (turn is not None)
+    assert list(map(int, points)) == list(view.scoreboard.scores.values())
+    assert told.count('data-turn="yes"') == (view.scoreboard.turn is not None)
 
 
 def test_the_strips_numbers_are_the_tables():
-    told = strip(msgspec.structs.replace(DAKOTA, short={"A": 4, "B": 1}, long={"A": 13, "B": 3}, middle=4))
+    told = strip(change_view(DAKOTA, short={"A": 4, "B": 1}, long={"A": 13, "B": 3}, middle=4))
     assert re.findall(r'<b class="points">(\d+)</b>', told) == ["4", "1"]
     assert re.findall(r'<span class="held">(\d+)</span>', told) == ["13", "3"]
     assert [row.count('"on"') for row in re.findall(r'class="long sticks".*?</div>', told)] == [13, 3]

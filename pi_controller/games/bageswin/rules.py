@@ -14,6 +14,7 @@ from typing import ClassVar, Literal, TypedDict, cast
 from pi_controller.errors import UsageError
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Names, Option, Value, WholeNumber, names
+from pi_controller.rules.scoreboard import Count, Note, Scoreboard, Side, make_board
 from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.rules.sticks import Sticks
 from pi_controller.text import format_value, join_words
@@ -145,10 +146,6 @@ class Bageswin(base.WonGame[State]):
         """Return the state before the first throw: all sticks in the bank, or split evenly between two players."""
         return self._opening
 
-    def score(self, state: State) -> Mapping[str, int]:
-        """Return the sticks of each player."""
-        return {player: state.sticks[player] for player in state.players}
-
     def thrower(self, state: State) -> str | None:
         """Return the player to throw; None when the game is over."""
         return state.thrower if state.winner is None else None
@@ -165,6 +162,17 @@ class Bageswin(base.WonGame[State]):
             "winner": state.winner,
             "finish": state.finish,
         }
+
+    def scoreboard(self, sheet: BageswinSheet) -> Scoreboard:
+        """Return the sticks of each player, the bank and the value of the last throw."""
+        total = sheet["bank"] + sum(row["sticks"] for row in sheet["players"])
+        sides = (
+            Side(row["name"], (Count("sticks", row["sticks"], total),), out=row["out"]) for row in sheet["players"]
+        )
+        notes = () if sheet["value"] is None else (Note("last_throw", sheet["value"]),)
+        return make_board(
+            sides, ("throws", ""), sheet["thrower"], sheet["winner"], Count("bank", sheet["bank"], total), notes
+        )
 
     def restore(self, sheet: Mapping[str, base.Json]) -> State:
         """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""

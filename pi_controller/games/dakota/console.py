@@ -1,71 +1,26 @@
-"""Pages of Hampa Apena: the sticks and points of two teams, and the pads that are hit."""
+"""Pages of Hampa Apena: the forms of a toss, a hit and a foul."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pi_controller.display import phrases
-from pi_controller.display.drawing import isolate_name, scale_to_pixels, team_name
+from pi_controller.display.drawing import isolate_name, team_name
 from pi_controller.display.game_display import key_to_words
 from pi_controller.display.i18n import catalogue
 from pi_controller.games.dakota.rules import FOUL_KINDS, DakotaSheet, State
-from pi_controller.pads import EVERY_PAD
-from pi_controller.pinmap import pinmap
 from pi_controller.rules.base import Game, IllegalActionError, opposing_team
 from pi_controller.table.view import View
 from pi_controller.web import game_page as page
 
-Text = Callable[[str], str]
-
 
 class DakotaPage(page.GamePage[DakotaSheet]):
-    """Shows Hampa Apena. Its table is the layout `live`, which the script updates key by key."""
+    """Shows Hampa Apena."""
 
     choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {
         "owed": (None, "first", "second"),
         "situation": (None, "wheya", "sahdogan", "yawapi", "eyeya"),
     }
     replaceable_actions: ClassVar[frozenset[str]] = frozenset({"toss", "hit"})
-
-    def turn(self, view: View) -> str | None:
-        """Return the team that hides, or the winner."""
-        return view.winner or (view.hider if view.phase not in {"toss", "over"} else None)
-
-    def strip(self, view: View, language: str) -> page.Strip:
-        """Return the points and the sticks of each team, and the middle."""
-        total = pinmap().lights.a
-        cells = [
-            page.Cell(team, view.short.get(team, 0), n, scale_to_pixels(n, total, page.MAX_STROKES))
-            for team, n in ((team, view.long.get(team, 0)) for team in "AB")
-        ]
-        return page.Strip(cells, page.Pool(catalogue(language).gettext("middle"), view.middle) if view.long else None)
-
-    def pads(self, view: View, language: str) -> list[page.Pad]:
-        """Return the pads of this hide: the hits, and after it the place of the bead."""
-        text, opened = catalogue(language).gettext, view.opening
-        pads: dict[int, page.Pad] = {pad: page.Pad() for pad in EVERY_PAD}
-        if opened is not None and opened.hide == view.hide and opened.pad in pads:
-            pads[opened.pad] = page.Pad("bead", text("the bead was here"))
-        for number, hit in enumerate(view.hits[:2], 1):
-            if hit.pad is not None:
-                order = text("first hit") if number == 1 else text("second hit")
-                template = text("{order}: found") if hit.found else text("{order}: not found")
-                pads[hit.pad] = page.Pad("found" if hit.found else "struck", template.format(order=order))
-        return [*pads.values()]
-
-    def cards(self, view: View, language: str) -> list[page.Card]:
-        """Return the teams with the middle between them."""
-        text = catalogue(language).gettext
-        a, b = (self.team_card(view, team, _role(view, team, text), text) for team in "AB")
-        return [a, *self.rest_card(view, text), b]
-
-    def team_card(self, view: View, team: str, role: str, text: Text) -> page.Card:
-        """Return a team with its sticks and points."""
-        numbers = [(view.long.get(team, 0), text("sticks")), (view.short.get(team, 0), text("points"))]
-        return page.Card(team.lower(), team_name(view, team), role, numbers)
-
-    def rest_card(self, view: View, text: Text) -> list[page.Card]:
-        """Return the middle."""
-        return [page.Card("middle", text("In the middle"), "", [(view.middle, text("sticks"))])]
 
     def form(self, moment: page.FormContext) -> page.Play | None:
         """Return the form of the toss, or of a hit."""
@@ -75,7 +30,7 @@ class DakotaPage(page.GamePage[DakotaSheet]):
             return page.first_team(moment, ("toss", "winner"), text("Who won the toss?"), label, team_name)
         if not moment.words & {"hit", "foul"}:
             return None
-        second, owed = view.owed == "second" and not moment.again, "hit" in moment.words
+        second, owed = self.sheet(view)["owed"] == "second" and not moment.again, "hit" in moment.words
         struck = frozenset(hit.pad for hit in view.hits if second and hit.pad is not None)
         buttons = tuple(
             page.Button(look, label, moment.make_call({"do": "hit", "found": found}), look, key, on=owed)
@@ -93,14 +48,6 @@ class DakotaPage(page.GamePage[DakotaSheet]):
         While the bead is shown the hide just settled comes first: a foul seen then is nearly always of that one.
         """
         return _fouls(view, game, state, language) if isinstance(state, State) else ()
-
-
-def _role(view: View, team: str, text: Text) -> str:
-    if view.phase == "over":
-        return text("wins") if view.winner == team else ""
-    if view.hider not in {"A", "B"}:
-        return ""
-    return text("hides") if view.hider == team else text("hits") if opposing_team(view.hider) == team else ""
 
 
 def _fouls(view: View, game: Game[Any], state: State, language: str) -> tuple[page.FoulsOf, ...]:

@@ -3,10 +3,15 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from pi_controller.display import drawing as draw
+from pi_controller.display import phrases
 from pi_controller.display.drawing import isolate_name, team_name
-from pi_controller.display.game_display import GameShow, Word, count_gains, number, short_gained
+from pi_controller.display.game_display import GameShow, Pad, Word, both_teams, number, point_gained
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.games.dakota.rules import DakotaSheet
+from pi_controller.pads import EVERY_PAD
+from pi_controller.pinmap import pinmap
+from pi_controller.rules.scoreboard import gains
 from pi_controller.table.view import View
 
 _WORDS = (
@@ -94,6 +99,14 @@ _WORDS = (
 )
 
 
+_STAKES: Mapping[str, str] = {
+    "wheya": mark("{hitter} has four sticks left: a find on the second hit is a point for {hider}."),
+    "sahdogan": mark("For a point: {hitter} must find the bead on the first hit."),
+    "yawapi": mark("For a point: {hitter} must find the bead on the first hit."),
+    "eyeya": mark("{hitter} scores by finding the bead on the first hit."),
+}
+
+
 class DakotaShow(GameShow[DakotaSheet]):
     """Display of Hampa Apena."""
 
@@ -112,16 +125,98 @@ class DakotaShow(GameShow[DakotaSheet]):
     )
     words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
 
+    def rows(self, view: View, t: float) -> draw.Rows:
+        """Return the rows; at the far end of the hitters' row one white pixel for the first hit, two for the second."""
+        rows, sheet, lights = super().rows(view, t), self.sheet(view), pinmap().lights
+        owed = {"first": 1, "second": 2}.get(sheet["owed"] or "", 0) if view.phase == "hit" else 0
+        if not owed or sheet["winner"] or view.question:
+            return rows
+        key, size = ("b", lights.b) if sheet["hider"] == "A" else ("a", lights.a)
+        row = [*getattr(rows, key)[:size], *[draw.DARK] * (size - len(getattr(rows, key)))]
+        return rows._replace(**{key: [*row[:-owed], *[draw.OWED] * owed]})
+
+    def pads(self, view: View, language: str = "en") -> list[Pad]:
+        """Return the pads of this hide: the hits, and after it the place of the bead."""
+        text, opened = catalogue(language).gettext, view.opening
+        pads = {pad: Pad() for pad in EVERY_PAD}
+        if opened is not None and opened.hide == view.hide and opened.pad in pads:
+            pads[opened.pad] = Pad("bead", text("the bead was here"))
+        for i, hit in enumerate(view.hits[:2]):
+            if hit.pad is not None:
+                order = text("second hit") if i else text("first hit")
+                template = text("{order}: found") if hit.found else text("{order}: not found")
+                pads[hit.pad] = Pad("found" if hit.found else "struck", template.format(order=order))
+        return [*pads.values()]
+
+    def sentence(self, view: View, language: str = "en") -> str:
+        """Return the action that the table is waiting for."""
+        text, sheet = catalogue(language).gettext, self.sheet(view)
+        hider = sheet["hider"]
+        if hider is None:
+            toss = text("The coin toss: the winner hides first")
+            return toss if view.phase == "toss" else text("The bead is hidden")
+        teams = both_teams(view, hider, "hitter")
+        match view.phase:
+            case "check":
+                return text("Hands away: the mat checks the bead")
+            case "show":
+                return self.result(view, language) or text("The bead is shown: {hider} hide next").format(**teams)
+            case "hit":
+                template = text("Second hit: {hitter}") if sheet["owed"] == "second" else text("First hit: {hitter}")
+                return template.format(**teams)
+            case _:
+                return text("{hider} hides the bead").format(**teams)
+
+    def describe_stakes(self, view: View, language: str = "en") -> str:
+        """Return the stakes of a hide beyond sticks (wheya, sahdogan, yawapi, eyeya)."""
+        sheet = self.sheet(view)
+        template, hider = _STAKES.get(sheet["situation"] or "", ""), sheet["hider"]
+        only_second_left = sheet["owed"] == "second" and sheet["situation"] != "wheya"
+        if not template or hider is None or only_second_left or view.phase in {"toss", "show"}:
+            return ""
+        return catalogue(language).gettext(template).format(**both_teams(view, hider, "hitter"))
+
+    def describe_event(self, view: View, language: str = "en") -> list[str]:
+        """Return the foul and the last hit of this hide, and after it the place of the bead."""
+        parts = [phrases.foul(view.foul, language).rstrip(".")] if view.foul else []
+        parts += [phrases.hit(len(view.hits), view.hits[-1], language)] if view.hits else []
+        opened = view.opening
+        if parts and opened is not None and opened.hide == view.hide and view.phase != "hit":
+            parts.append(catalogue(language).gettext("The bead was under pad {pad}").format(pad=opened.pad))
+        return parts
+
+    def reminders(self, view: View, before: str | None, language: str = "en", *, singer: bool = False) -> list[str]:
+        """Return the reminder of singers before the toss, and of the hiders' change before a hide.
+
+        A new hider's moccasins are shaken out (chapter 12), and a team that was not found keeps its hider (chapter 2).
+        """
+        text, hider = catalogue(language).gettext, self.sheet(view)["hider"]
+        if view.phase == "toss":
+            return [text("Before the toss: does each team have a singer?")] if singer else []
+        if view.phase not in {"hide", "show"} or hider is None:
+            return []
+        by_foul = "foul" in view.calls
+        if before == hider:
+            template = text("{hider} hides again: no change of hiders until the bead is found.")
+            if "paguga" in view.calls and not by_foul:
+                template = text("{hider} hides again. The hider may change now: then shake out the moccasins.")
+        elif before is not None or by_foul or view.hide <= 1:
+            template = text("{hider} hides: a new hider. Shake out the moccasins.")
+        else:
+            return []
+        return [template.format(**both_teams(view, hider, "hitter"))]
+
     def result(self, view: View, language: str = "en") -> str:
         """Return the result of the last hit or foul, or of the toss."""
-        if view.hider is None or view.sheet.get("finish") == "forfeit":
+        hider = self.sheet(view)["hider"]
+        if hider is None or view.sheet.get("finish") == "forfeit":
             return ""
         text, happened = catalogue(language).gettext, self._describe_event(view, language)
         if not happened:
-            first = bool(view.before) and view.before.get("hider") is None and view.phase == "hide"
+            first = view.before is not None and view.before.turn is None and view.phase == "hide"
             template = text("{hider} won the toss: {sticks}, and they hide first") if first else ""
-            return template.format(**self._sides(view, view.hider, language))
-        if view.phase == "hit" and short_gained(view) is None:
+            return template.format(**self._sides(view, hider, language))
+        if view.phase == "hit" and point_gained(view) is None:
             return happened  # the second hit is owed, and no sticks have moved
         return text("{happened}: {effect}").format(happened=happened, effect=self._effect(view, language))
 
@@ -136,10 +231,10 @@ class DakotaShow(GameShow[DakotaSheet]):
         return text("Missed at the first hit") if len(hits) == 1 else text("Missed twice")
 
     def _effect(self, view: View, language: str) -> str:
-        text, winner, hider = catalogue(language).gettext, view.winner, view.hider or "A"
-        hid = view.before.get("hider") or hider
+        text, winner, hider = catalogue(language).gettext, view.winner, self.sheet(view)["hider"] or "A"
+        hid = (view.before.turn if view.before else None) or hider
         names, passes = self._sides(view, hider, language), hid != hider
-        scored = short_gained(view)
+        scored = point_gained(view)
         if scored is not None:
             names["team"] = isolate_name(team_name(view, scored))
             if winner:
@@ -151,11 +246,11 @@ class DakotaShow(GameShow[DakotaSheet]):
             else:
                 template = text("a point to {team}, who hide again")
             return template.format(**names)
-        if view.situation in {"sahdogan", "yawapi"} and not passes:
+        if self.sheet(view)["situation"] in {"sahdogan", "yawapi"} and not passes:
             return text("{hider} hide again, for a point").format(**names)
         if "it_stays" in view.calls:
             return text("it stays, and {hider} hide next").format(**names)
-        if count_gains(view).get(hider, 0) > 0:
+        if gains(view.before, view.scoreboard).get(hider, 0) > 0:
             template = (
                 text("{sticks} to {hider}, who hide next") if passes else text("{sticks} to {hider}, who hide again")
             )
@@ -165,7 +260,7 @@ class DakotaShow(GameShow[DakotaSheet]):
         return (text("{hider} hide next") if passes else text("{hider} hide again")).format(**names)
 
     def _sides(self, view: View, hider: str, language: str) -> dict[str, str]:
-        n, plural = count_gains(view).get(hider, 0), catalogue(language).ngettext
+        n, plural = gains(view.before, view.scoreboard).get(hider, 0), catalogue(language).ngettext
         sticks = plural("{n} stick", "{n} sticks", n).format(n=number(n, language))
         return {"hider": isolate_name(team_name(view, hider)), "sticks": sticks}
 
@@ -181,13 +276,6 @@ class DakotaShow(GameShow[DakotaSheet]):
                 return text("A foul of the hiders") if by == "hider" else text("A foul of the hitters")
             case _:
                 return super().describe_action(action, teams, language)
-
-    def score(self, view: View, before: View) -> str:  # noqa: ARG002
-        """Return each team's sticks, the middle, and the points."""
-        return (
-            f"A {view.long['A']:>2}  B {view.long['B']:>2}  middle {view.middle:>2}"
-            f"  points {view.short['A']}:{view.short['B']}"
-        )
 
 
 SHOW = DakotaShow()

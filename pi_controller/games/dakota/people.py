@@ -64,7 +64,7 @@ class Players(People):
             self._wiped += 1
             self._steps.clear()
         self._passes = view.passes
-        return view.phase, view.hide, view.owed if view.phase == "hit" else None, self._wiped
+        return view.phase, view.hide, view.sheet["owed"] if view.phase == "hit" else None, self._wiped
 
     def _begin(self, view: View) -> Iterator[float] | None:
         match view.phase:
@@ -77,7 +77,7 @@ class Players(People):
                 return self._nothing_more()
             case "hit":
                 self._catch_up(view)
-                return self._hit(self.plan_of(view.hide), view.owed or "first")
+                return self._hit(self.plan_of(view.hide), view.sheet["owed"] or "first")
             case "show":
                 self._catch_up(view)
                 return self._show(self.plan_of(view.hide), view)
@@ -108,7 +108,7 @@ class Players(People):
         for drop in (drop for each in plan.passes for drop in each.drops):
             self._world.carry(drop.bead)
         self._hid = plan.hide
-        self._add_round(plan, view.hider)
+        self._add_round(plan, view.sheet["hider"])
         yield from self._be_ready(plan)
 
     def _starts_over(self, view: View) -> bool:
@@ -183,7 +183,7 @@ class Players(People):
         if view.hits and view.foul is None:
             hit = view.hits[-1]
             self._replace_and_take_back(plan.hide, {"do": "hit", "found": not hit.found, "pad": hit.pad})
-        stay = self._world.seats != "turn" or self.truth.hides[plan.hide].hider == view.hider
+        stay = self._world.seats != "turn" or self.truth.hides[plan.hide].hider == view.sheet["hider"]
         struck = [hit.pad for hit in view.hits if hit.pad is not None]
         self._add_tidying(plan.hide, struck, "hider" if stay else "hitter", plan.passes[0].style)
         yield from self._finish_steps()
@@ -218,7 +218,7 @@ class Players(People):
         plan = self.plan_of(view.hide)
         self._hid = view.hide
         if view.hide not in self.truth.hides:
-            self.truth.record_hide(plan, _team(view.hider))
+            self.truth.record_hide(plan, _team(view.sheet["hider"]))
         for drop in (drop for each in plan.passes for drop in each.drops):
             self._world.drop(drop.bead, drop.place, drop.facing)
 
@@ -235,7 +235,7 @@ class Players(People):
     def _verdict(self, view: View, asked: QuestionView, foul: str | None) -> str:
         """Return the true answer, as one of the choices."""
         struck = self._last_stroke
-        pad = struck[2] if struck is not None and struck[:2] == (view.hide, view.owed) else None
+        pad = struck[2] if struck is not None and struck[:2] == (view.hide, view.sheet["owed"]) else None
         of_a_stroke = asked.about in OF_A_STROKE
         if of_a_stroke:
             answer = "none" if pad is None else str(pad)

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal, TypedDict
 from pi_controller.pads import PADS
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Option, OptionalNumber, WholeNumber
+from pi_controller.rules.scoreboard import Count, Note, Scoreboard, Side, make_board
 from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.rules.sticks import Sticks
 
@@ -296,10 +297,6 @@ class Dakota(base.WonGame[State]):
         """Return the state before the toss: all 20 in the middle (chapter 2)."""
         return State()
 
-    def score(self, state: State) -> Mapping[str, int]:
-        """Return the short sticks of each team."""
-        return {team: state.points(team) for team in base.TEAMS}
-
     def phase_of(self, state: State) -> base.Phase:
         """Return what `state` waits for; in the middle of a hide it is the second hit."""
         return "hit" if state.owed == "second" and not state.winner else super().phase_of(state)
@@ -330,6 +327,23 @@ class Dakota(base.WonGame[State]):
             "winner": state.winner,
             "finish": state.finish,
         }
+
+    def scoreboard(self, sheet: DakotaSheet) -> Scoreboard:
+        """Return the short sticks as points, the long sticks, the middle and the situation."""
+        total, goal = OPENING_STICKS.total, self.whole_setting("points")
+        sides = (
+            Side(
+                team,
+                (
+                    Count("points", sheet["short"][team], goal),
+                    Count("sticks", sheet["long"][team], total),
+                ),
+            )
+            for team in base.TEAMS
+        )
+        notes = (Note(sheet["situation"]),) if sheet["situation"] else ()
+        pool = Count("middle", sheet["middle"], total)
+        return make_board(sides, ("hides", "hits"), sheet["hider"], sheet["winner"], pool, notes, goal)
 
     def restore(self, sheet: Mapping[str, base.Json]) -> State:
         """Return the state described by `sheet`; see `restore_state`. Raises `InvalidActionError` with every fault."""

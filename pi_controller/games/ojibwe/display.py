@@ -1,29 +1,17 @@
-"""The Mille Lacs Moccasin game on the strips: a pixel is a counter, in a team's row or in the pool's.
-
-The hiders' row breathes. A white pixel at its far end means that the next find does not pass the hide. If one of the
-pads is high, four white pixels in the emptier row, away from the counters, are the pads in order: it is bright, its
-mate dimmer, the others faint. Short sticks are counted from both ends, as in Hampa Apena.
-"""
+"""Display of the Mille Lacs Moccasin game: its words, pads and sentences."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rich.text import Text
-
-from pi_controller.board.interfaces import Rgb
 from pi_controller.display import drawing as draw
 from pi_controller.display import game_display as show
 from pi_controller.display.i18n import catalogue, mark
-from pi_controller.games.ojibwe.rules import COUNTERS, HIGH, HIGH_MATE, OjibweSheet, miss_value
+from pi_controller.games.ojibwe.rules import HIGH, HIGH_MATE, OjibweSheet, miss_value
 from pi_controller.pads import EVERY_PAD
-from pi_controller.pinmap import pinmap
-from pi_controller.rules.base import opposing_team
+from pi_controller.rules.scoreboard import gains
 from pi_controller.table.view import View
 
-HIDES_ON = draw.glow(draw.WHITE, 0.5)
-PAD = {HIGH: draw.glow(draw.WHITE, 0.56), HIGH_MATE: draw.glow(draw.WHITE, 0.34)}
-PLAIN_PAD = draw.glow(draw.WHITE, 0.17)
-
+_MARKS = {HIGH: "high", HIGH_MATE: "mate"}
 
 _WORDS = (
     show.Word(
@@ -76,66 +64,26 @@ class OjibweShow(show.GameShow[OjibweSheet]):
     )
     words: ClassVar[Mapping[str, show.Word]] = {word.call: word for word in _WORDS}
     seal_label: ClassVar[str] = mark("Sealed place of the marked ball")
-    turn_key: ClassVar[str] = "hider"
-    roles: ClassVar[tuple[str, str]] = (mark("hides"), mark("shoots"))
+    labels: ClassVar[Mapping[str, str]] = {
+        "double": mark("double"),
+        "double_banked": mark("double, banked: {n}"),
+        "high_pad": mark("High ball: pad {n}"),
+    }
 
-    def rows(self, view: View, t: float) -> draw.Rows:
-        """Return the rows of a Moccasin game."""
-        sheet, size = self.sheet(view), pinmap().lights.short
-        short = sheet["short"]
-        if sum(short.values()) > size:
-            short = dict(
-                zip("AB", draw.divide_pixels([short["A"], short["B"]], sum(short.values()), size), strict=True)
-            )
-        short = draw.short_row(short, size)
-        if sheet["winner"]:
-            return draw.Rows(*draw.winner_rows(sheet["winner"], t), short)
-        hider, counters = sheet["hider"], sheet["counters"]
-        filled: dict[str, list[Rgb]] = {}
-        for team in "AB":
-            level = draw.breath(t) if team == hider else draw.WAITING
-            lit = draw.pattern(team, counters[team], lambda _, level=level: level)
-            filled[team] = lit + [draw.DARK] * (COUNTERS - len(lit))
-        if hider and sheet["high"] is not None:
-            hitters = opposing_team(hider)
-            emptier = hider if counters[hider] < counters[hitters] else hitters
-            filled[emptier][-5:-1] = [PAD.get(miss_value(pad, sheet["high"]), PLAIN_PAD) for pad in EVERY_PAD]
-        if hider and sheet["hides_left"] > 1:
-            filled[hider][-1] = HIDES_ON
-        return draw.Rows(filled["A"], filled["B"], [draw.glow(draw.MIDDLE, draw.STEADY)] * sheet["pool"], short)
-
-    def terminal_lines(self, view: View, language: str, width: int) -> list[Text]:
-        """Return the table as lines for a terminal."""
-        text, sheet = catalogue(language).gettext, self.sheet(view)
-        lines: list[Text] = []
-        for team, (_, light, dims) in draw.TEAMS.items():
-            counters = sheet["counters"][team]
-            lines += [
-                draw.team_line(team, draw.team_name(view, team), sheet["short"][team], width),
-                draw.bar_line(
-                    self.role(view, team, language),
-                    draw.bar(counters, COUNTERS, width, light, dims),
-                    counters,
-                    width,
-                ),
-            ]
-        lines.append(
-            draw.bar_line(text("pool"), draw.bar(sheet["pool"], COUNTERS, width, draw.MIDDLE), sheet["pool"], width)
-        )
-        score = f"{sheet['short']['A']}–{sheet['short']['B']}"
-        lines.append(draw.fit(draw.label("  " + text("short")).append(score, draw.BOLD), width))
-        pads = draw.label("  " + text("pads"))
+    def pads(self, view: View, language: str = "en") -> list[show.Pad]:
+        """Return the pads: which were opened, where the marked ball lay once that is known, and what a miss pays."""
+        text, opened = catalogue(language).gettext, view.opening
+        lay = opened.pad if opened is not None and view.phase in {"show", "over"} and opened.hide == view.hide else 0
+        found = "found" if "found" in view.calls else "bead"
+        high = self.sheet(view)["high"]
+        pads: list[show.Pad] = []
         for pad in EVERY_PAD:
-            high = pad == sheet["high"]
-            pads.append(f"[{pad}] ", draw.DIM).append(str(miss_value(pad, sheet["high"])), draw.BOLD)
-            pads.append(f" {text('high')}" if high else "", draw.BOLD)
-            pads.append(f" {text('open')}" if pad in view.opened else "", draw.DIM).append("   ")
-        lines.append(draw.fit(pads, width))
-        hides = draw.label("  " + text("to find")).append(str(sheet["hides_left"]), draw.BOLD)
-        if sheet["banked"]:
-            hides.append("  ").append_text(draw.label(text("banked"))).append(str(sheet["banked"]), draw.BOLD)
-        lines.append(draw.fit(hides, width))
-        return lines
+            worth = miss_value(pad, high)
+            mark = found if pad == lay else "opened" if pad in view.opened else ""
+            words = [text("the marked ball was here")] if pad == lay else [text("open")] if mark == "opened" else []
+            words += [text("high ball")] if worth == HIGH else []
+            pads.append(show.Pad(mark, ", ".join(words), str(worth), _MARKS.get(worth, "")))
+        return pads
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return the action that the table is waiting for."""
@@ -153,14 +101,6 @@ class OjibweShow(show.GameShow[OjibweSheet]):
                 return came or text("Pick up the balls; {hider} hides next").format(**teams)
             case _:
                 return text("{hider} hides, {hitter} shoots").format(**teams)
-
-    def describe_win(self, view: View, winner: str, language: str = "en") -> str:
-        """Return who has won, and by how many short sticks."""
-        short, loser = self.sheet(view)["short"], opposing_team(winner)
-        template = catalogue(language).gettext("{winner} wins, {won} to {lost}")
-        return template.format(
-            winner=draw.isolate_name(draw.team_name(view, winner)), won=short[winner], lost=short[loser]
-        )
 
     def describe_stakes(self, view: View, language: str = "en") -> str:
         """Return the special stakes of this hide."""
@@ -184,17 +124,18 @@ class OjibweShow(show.GameShow[OjibweSheet]):
     def result(self, view: View, language: str = "en") -> str:
         """Return the result of the last attempt, or of the toss."""
         text, plural, sheet = catalogue(language).gettext, catalogue(language).ngettext, self.sheet(view)
-        hid, now = view.before.get("hider"), sheet["hider"]
-        if not view.before or now is None or sheet["finish"] == "forfeit":
+        now = sheet["hider"]
+        if view.before is None or now is None or sheet["finish"] == "forfeit":
             return ""
         names = show.both_teams(view, now, "hitter")
+        hid = view.before.turn
         if hid is None:
             return text("{hider} won the toss and hide first").format(**names)
         missed = "missed" in view.calls
         if not missed and "found" not in view.calls:
             return ""
         passes = now != hid
-        if (team := show.short_gained(view)) is not None:
+        if (team := show.point_gained(view)) is not None:
             names["team"] = draw.isolate_name(draw.team_name(view, team))
             if sheet["winner"]:
                 template = text("Missed: a short stick to {team}") if missed else text("Found: a short stick to {team}")
@@ -203,7 +144,7 @@ class OjibweShow(show.GameShow[OjibweSheet]):
             else:
                 template = text("Found: a short stick to {team}, and {hider} hide next")
             return template.format(**names)
-        n = show.count_gains(view).get(hid, 0)
+        n = gains(view.before, view.scoreboard).get(hid, 0)
         names["team"] = draw.isolate_name(draw.team_name(view, hid))
         names["counters"] = plural("{n} counter", "{n} counters", n).format(n=show.number(n, language))
         if missed and passes:
@@ -234,21 +175,6 @@ class OjibweShow(show.GameShow[OjibweSheet]):
             parts.insert(0, text("opened {pads}").format(pads=", ".join(map(str, opened))))
         sentence = ", ".join(parts)
         return sentence[:1].upper() + sentence[1:]
-
-    def describe_counts(self, view: View, language: str = "en") -> str:
-        """Return each team's counters, and the short sticks once there are any."""
-        sheet = self.sheet(view)
-        counters = show.named_counts(view, sheet["counters"])
-        if not any(sheet["short"].values()):
-            return counters
-        points = catalogue(language).gettext("Short sticks: {points}")
-        return f"{counters}. {points.format(points=show.named_counts(view, sheet['short']))}"
-
-    def score(self, view: View, before: View) -> str:  # noqa: ARG002
-        """Return counters, the pool, and games won."""
-        sheet = self.sheet(view)
-        held, short = sheet["counters"], sheet["short"]
-        return f"A {held['A']:>2}  B {held['B']:>2}  pool {sheet['pool']:>2}  games {short['A']}:{short['B']}"
 
     def describe_reveal(self, view: View) -> str:
         """Return which pads were opened, and where the marked ball was."""

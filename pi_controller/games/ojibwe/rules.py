@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, TypedDict, cast
 from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Option, WholeNumber
+from pi_controller.rules.scoreboard import Count, Note, Scoreboard, Side, make_board
 from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.rules.sticks import Sticks
 from pi_controller.text import format_value
@@ -211,10 +212,6 @@ class Ojibwe(base.WonGame[State]):
         share = COUNTERS // 2 if self.settings["start_counters"] == "split_10_10" else 0
         return State(Sticks.of(A=share, B=share, pool=COUNTERS - 2 * share))
 
-    def score(self, state: State) -> Mapping[str, int]:
-        """Return the short sticks of each team."""
-        return dict(zip(base.TEAMS, state.short, strict=True))
-
     def hiders(self, state: State) -> base.Team | None:
         """Return the hiding team; None before the toss."""
         return state.hider
@@ -238,6 +235,28 @@ class Ojibwe(base.WonGame[State]):
             "winner": state.winner,
             "finish": state.finish,
         }
+
+    def scoreboard(self, sheet: OjibweSheet) -> Scoreboard:
+        """Return the short sticks, the counters, the pool, the high pad, and what a find is worth to each team."""
+        hider, notes = sheet["hider"], dict[str, tuple[Note, ...]]()
+        if hider and not sheet["winner"]:
+            double = Note("double_banked", sheet["banked"]) if sheet["banked"] else Note("double")
+            notes[hider] = (Note("hides_left", sheet["hides_left"]),) if sheet["hides_left"] > 1 else ()
+            notes[base.opposing_team(hider)] = (double,) if sheet["double"] else ()
+        sides = (
+            Side(
+                team,
+                (
+                    Count("short_sticks", sheet["short"][team], self._games),
+                    Count("counters", sheet["counters"][team], COUNTERS),
+                ),
+                notes=notes.get(team, ()),
+            )
+            for team in base.TEAMS
+        )
+        high = (Note("high_pad", sheet["high"]),) if sheet["high"] else ()
+        pool = Count("pool", sheet["pool"], COUNTERS)
+        return make_board(sides, ("hides", "shoots"), hider, sheet["winner"], pool, high, self._games)
 
     def restore(self, sheet: Mapping[str, base.Json]) -> State:
         """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""

@@ -10,23 +10,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from markupsafe import Markup
-
 from pi_controller.display.i18n import catalogue
-from pi_controller.games.patol.display import DIRECTION_NAMES, RIVER_NAMES, course
+from pi_controller.games.patol.display import DIRECTION_NAMES, RIVER_NAMES
 from pi_controller.games.patol.rules import DIRECTIONS, RIVERS, STONES, HorseRow, PatolSheet
 from pi_controller.table.view import View
-from pi_controller.web.game_page import Button, Cell, FormContext, GamePage, Play, Strip
+from pi_controller.web.game_page import Button, FormContext, GamePage, Play
 from pi_controller.web.templates import RADIUS
 
 Text = Callable[[str], str]
 
 
-_RUN = Markup(
-    '<span aria-hidden="true">{arrow}</span><span class="unseen">{way},</span> <b>{far}</b>'
-    '<span class="unseen">,</span> {river}'
-)
-_ARROWS = {"clockwise": "↻", "counterclockwise": "↺"}
 _RING = 165.0
 _HALF_RIVER = 7.0  # degrees from a river's middle to the stone beside it
 _PER_RIVER = STONES // len(RIVERS)
@@ -85,7 +78,7 @@ def _horses(horses: list[HorseRow], thrower: str | None) -> tuple[list[dict[str,
             out = _RING + 14 + RADIUS + place * _BEHIND
             reach = max(reach, out + RADIUS + 4)
             x, y = _at(_angle(notch), out, aside)
-            state = "throws" if horses[number - 1]["player"] == thrower else ""
+            state = "turn" if horses[number - 1]["player"] == thrower else ""
             drawn.append({"number": number, "x": f"{x:.1f}", "y": f"{y:.1f}", "state": state})
     return drawn, reach
 
@@ -106,29 +99,7 @@ class PatolPage(GamePage[PatolSheet]):
             "stones": _STONES,
             "rivers": _rivers(catalogue(language).gettext),
             "horses": horses,
-            "players": self.players(view, language),
         }
-
-    def holding(self, view: View, name: str, n: int, language: str) -> object:  # noqa: ARG002
-        """Return a player's progress with an arrow for the direction, and the river where the horse started."""
-        horse = next(horse for horse in self.sheet(view)["horses"] if horse["player"] == name)
-        if horse["out"] or horse["river"] is None or horse["direction"] is None or horse["progress"] > STONES:
-            return course(horse, language)
-        text = catalogue(language).gettext
-        return _RUN.format(
-            arrow=_ARROWS[horse["direction"]],
-            way=text(DIRECTION_NAMES[horse["direction"]]),
-            far=text("{n} of {stones}").format(n=horse["progress"], stones=STONES),
-            river=text("from {river}").format(river=text(RIVER_NAMES[horse["river"]])),
-        )
-
-    def strip(self, view: View, language: str) -> Strip:  # noqa: ARG002 - numbers alone
-        """Return how many notches each horse has run."""
-        return Strip([Cell(horse["player"], horse["progress"]) for horse in self.sheet(view)["horses"]])
-
-    def unit(self, text: Text) -> str:
-        """Return the unit of the numbers."""
-        return text("notches")
 
     def form(self, moment: FormContext) -> Play | None:
         """Return the form of a start, or of a throw."""

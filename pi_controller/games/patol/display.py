@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 from rich.text import Text
 
 from pi_controller.display import drawing as draw
-from pi_controller.display.game_display import GameShow, Word, count_gains, named_counts, number, side_name, throws
+from pi_controller.display.game_display import GameShow, Word, number, side_name, throws
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.games.patol.rules import RIVERS, STONES, HorseRow, PatolSheet
 from pi_controller.pinmap import pinmap
+from pi_controller.rules.scoreboard import gains
 from pi_controller.table.view import View
 
 BEAT_S = 0.5
@@ -65,19 +66,6 @@ def starts_next(sheet: PatolSheet) -> str | None:
     return turn["player"] if turn and turn["river"] is None else None
 
 
-def course(horse: HorseRow, language: str = "en") -> str:
-    """Return a horse's start, direction and distance: `from north, clockwise, 12 notches`."""
-    if horse["out"]:
-        return catalogue(language).gettext("out")
-    if horse["river"] is None or horse["direction"] is None:
-        return catalogue(language).gettext("has not started")
-    text, plural = catalogue(language).gettext, catalogue(language).ngettext
-    run = plural("{n} notch", "{n} notches", horse["progress"]).format(n=horse["progress"])
-    return text("from {river}, {direction}, {run}").format(
-        river=text(RIVER_NAMES[horse["river"]]), direction=text(DIRECTION_NAMES[horse["direction"]]), run=run
-    )
-
-
 class PatolShow(GameShow[PatolSheet]):
     """Display of Pa-tol."""
 
@@ -89,7 +77,12 @@ class PatolShow(GameShow[PatolSheet]):
         "it goes back to its start. The first horse all the way round wins."
     )
     words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
-    roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
+    labels: ClassVar[Mapping[str, str]] = {
+        **RIVER_NAMES,
+        **DIRECTION_NAMES,
+        "from": mark("from {n}"),
+        "has_not_started": mark("has not started"),
+    }
     win: ClassVar[str] = mark("{winner} wins: the horse went all the way round")
 
     def rows(self, view: View, t: float) -> draw.Rows:
@@ -116,7 +109,7 @@ class PatolShow(GameShow[PatolSheet]):
             ring[notch] = draw.glow(light, level if rhythm[beat % len(rhythm)] == "1" else level * draw.SECOND_DIM)
         return draw.Rows(ring[: lights.a], ring[lights.a :], value)
 
-    def terminal_lines(self, view: View, language: str, width: int) -> list[Text]:
+    def own_lines(self, view: View, language: str, width: int) -> list[Text]:
         """Draw the ring as its four quarters, ten notches each, a horse by its player's number."""
         text, horses = catalogue(language).gettext, self.sheet(view)["horses"]
         lines: list[Text] = []
@@ -125,12 +118,6 @@ class PatolShow(GameShow[PatolSheet]):
             for notch in range(first, first + STONES // len(RIVERS)):
                 quarter.append_text(_notch(horses, notch, 3 if width < 62 else 4))
             lines.append(draw.fit(quarter, width))
-        for i, horse in enumerate(horses):
-            light, _ = draw.PLAYERS[i % len(draw.PLAYERS)]
-            throws = horse["player"] == self.sheet(view)["thrower"] and not self.sheet(view)["winner"]
-            line = Text.assemble(("▶ " if throws else "  ", draw.BOLD), (f"{i + 1} ", draw.solid(light)))
-            line.append(f"{course(horse, language)}  ", draw.DIM)
-            lines.append(draw.fit(line.append(draw.player_name(view, horse["player"]), draw.solid(light)), width))
         return lines
 
     def sentence(self, view: View, language: str = "en") -> str:
@@ -142,11 +129,11 @@ class PatolShow(GameShow[PatolSheet]):
 
     def result(self, view: View, language: str = "en") -> str:
         """Return the result of the last throw: the horse's new place, and the horse it sent back."""
-        text, sheet, thrower = catalogue(language).gettext, self.sheet(view), view.before.get("thrower")
-        value = sheet["value"]
+        text, sheet = catalogue(language).gettext, self.sheet(view)
+        value, thrower = sheet["value"], view.before.turn if view.before else None
         if thrower is None or value is None or sheet["finish"] == "forfeit":
             return ""
-        moved = count_gains(view)
+        moved = gains(view.before, view.scoreboard)
         back = next((player for player, n in moved.items() if n < 0), None)
         names = {"player": draw.isolate_name(draw.player_name(view, thrower)), "value": number(value, language)}
         if back is not None:
@@ -172,16 +159,6 @@ class PatolShow(GameShow[PatolSheet]):
                 return text("{n} marked").format(n=marked)
             case _:
                 return super().describe_action(action, teams, language)
-
-    def describe_counts(self, view: View, language: str = "en") -> str:  # noqa: ARG002 - names and numbers
-        """Return how many notches each horse that is in the game has run, in a line."""
-        running = [horse for horse in self.sheet(view)["horses"] if not horse["out"]]
-        return named_counts(view, {horse["player"]: horse["progress"] for horse in running})
-
-    def score(self, view: View, before: View) -> str:  # noqa: ARG002
-        """Return how many notches each horse has run."""
-        horses = self.sheet(view)["horses"]
-        return "  ".join(f"{draw.player_name(view, horse['player'])} {horse['progress']:>2}" for horse in horses)
 
 
 SHOW = PatolShow()

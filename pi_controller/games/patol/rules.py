@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, TypedDict, TypeVar
 
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Flag, Names, Option, WholeNumber, names
+from pi_controller.rules.scoreboard import Count, Note, Scoreboard, Side, make_board
 from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.text import format_value, join_words
 
@@ -115,6 +116,14 @@ class PatolSheet(TypedDict):
     finish: Literal["forfeit"] | None
 
 
+def _describe_horse(horse: HorseRow) -> tuple[Note, ...]:
+    if horse["out"]:
+        return ()
+    if horse["river"] is None or horse["direction"] is None:
+        return (Note("has_not_started"),)
+    return (Note("from", horse["river"]), Note(horse["direction"]))
+
+
 class Patol(base.WonGame[State]):
     """Patol with its options chosen."""
 
@@ -163,10 +172,6 @@ class Patol(base.WonGame[State]):
         """Return the state before any horse has started."""
         return State(tuple(Horse(player) for player in self._players))
 
-    def score(self, state: State) -> Mapping[str, int]:
-        """Return the number of notches each horse has run."""
-        return {horse.player: horse.progress for horse in state.horses}
-
     def thrower(self, state: State) -> str | None:
         """Return the player to throw; None if a start comes first."""
         return (
@@ -198,6 +203,20 @@ class Patol(base.WonGame[State]):
             "winner": state.winner,
             "finish": state.finish,
         }
+
+    def scoreboard(self, sheet: PatolSheet) -> Scoreboard:
+        """Return how many notches each horse has run, where it started and which way, and the last throw."""
+        sides = (
+            Side(
+                horse["player"],
+                (Count("notches", horse["progress"], self._course),),
+                notes=_describe_horse(horse),
+                out=horse["out"],
+            )
+            for horse in sheet["horses"]
+        )
+        notes = () if sheet["value"] is None else (Note("last_throw", sheet["value"]),)
+        return make_board(sides, ("throws", ""), sheet["thrower"], sheet["winner"], notes=notes)
 
     def restore(self, sheet: Mapping[str, base.Json]) -> State:
         """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""

@@ -1,15 +1,9 @@
-"""The plum stone game on the strips: each player's counters and the pile as shares of all, at least one pixel each.
-
-The row of the player who throws is brighter.
-"""
+"""Display of the plum stone game: its pieces and sentences."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rich.text import Text
-
-from pi_controller.display import drawing as draw
-from pi_controller.display.game_display import BAR, GameShow, bowl_result, number, pieces_shown, throws
+from pi_controller.display.game_display import GameShow, bowl_result, number, pieces_shown, throws
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.games.plum_stone.rules import PlumStoneSheet
 from pi_controller.table.view import View
@@ -27,36 +21,8 @@ class PlumStoneShow(GameShow[PlumStoneSheet]):
         "Five stones are thrown from a bowl. A figure that counts is paid in "
         "counters, and the same player throws again; else the bowl passes."
     )
-    roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
     win: ClassVar[str] = mark("{winner} holds all the counters and wins")
     slips: ClassVar[Mapping[str, str]] = {"no_throw": mark("No throw: stones spilled, or some did not move")}
-
-    def terminal_lines(self, view: View, language: str, width: int) -> list[Text]:
-        """Return the table as lines for a terminal."""
-        text, sheet = catalogue(language).gettext, self.sheet(view)
-        total = sheet["pile"] + sum(sheet["counters"].values())
-        lines: list[Text] = []
-        for team, (_, light, dims) in draw.TEAMS.items():
-            held = sheet["counters"][team]
-            lines += [
-                draw.team_line(team, draw.player_name(view, team), "", width),
-                draw.bar_line(
-                    self.role(view, team, language),
-                    draw.bar(draw.scale_to_pixels(held, total, BAR), BAR, width, light, dims),
-                    held,
-                    width,
-                ),
-                Text(""),
-            ]
-        lines.append(
-            draw.bar_line(
-                text("pile"),
-                draw.bar(draw.scale_to_pixels(sheet["pile"], total, BAR), BAR, width, draw.MIDDLE),
-                sheet["pile"],
-                width,
-            )
-        )
-        return lines
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return the action that the table is waiting for."""

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, TypedDict
 
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Option, WholeNumber
+from pi_controller.rules.scoreboard import Count, Note, Scoreboard, Side, make_board
 from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.rules.sticks import Sticks
 
@@ -84,10 +85,6 @@ class PlumStone(base.WonGame[State]):
         """Return the state before the lot: all counters in the pile."""
         return self._opening
 
-    def score(self, state: State) -> Mapping[str, int]:
-        """Return the counters of each player."""
-        return {player: state.sticks[player] for player in base.TEAMS}
-
     def thrower(self, state: State) -> base.Team | None:
         """Return the player to throw; None before the lot and when the game is over."""
         return state.thrower if state.winner is None else None
@@ -102,6 +99,15 @@ class PlumStone(base.WonGame[State]):
             "winner": state.winner,
             "finish": state.finish,
         }
+
+    def scoreboard(self, sheet: PlumStoneSheet) -> Scoreboard:
+        """Return the counters of each player, the pile and the value of the last throw."""
+        total = sheet["pile"] + sum(sheet["counters"].values())
+        sides = (Side(player, (Count("counters", n, total),)) for player, n in sheet["counters"].items())
+        notes = () if sheet["value"] is None else (Note("last_throw", sheet["value"]),)
+        return make_board(
+            sides, ("throws", ""), sheet["thrower"], sheet["winner"], Count("pile", sheet["pile"], total), notes
+        )
 
     def restore(self, sheet: Mapping[str, base.Json]) -> State:
         """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""

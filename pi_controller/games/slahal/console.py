@@ -1,51 +1,19 @@
-"""Pages of Slahal: each team's live and dead sticks, the king stick, and the pairs of bones that are out."""
+"""Pages of Slahal: the forms of the duo and of a guess."""
 
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from pi_controller.display.drawing import isolate_name, scale_to_pixels, team_name
+from pi_controller.display.drawing import isolate_name, team_name
 from pi_controller.games.slahal.display import SIGNALS, SlahalShow
-from pi_controller.games.slahal.rules import ALL_DEAD, ONE_PAIR, PER_TEAM, SlahalSheet
-from pi_controller.table.view import View
+from pi_controller.games.slahal.rules import ONE_PAIR, SlahalSheet
 from pi_controller.web import game_page as page
-
-Text = Callable[[str], str]
 
 
 class SlahalPage(page.GamePage[SlahalSheet]):
     """Shows Slahal."""
 
-    template: ClassVar[str | Path] = Path(__file__).with_suffix(".html")
     choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {"pairs_out": (None, 1, 2), "phase": ("duo", "play", "over")}
     replaceable_actions: ClassVar[frozenset[str]] = frozenset({"duo", "guess"})
-    name_of = staticmethod(team_name)
-
-    def values(self, view: View, language: str) -> dict[str, Any]:
-        """Return the template's values."""
-        return {"sides": self.sides(view, language), "per_team": PER_TEAM, "all_dead": ALL_DEAD}
-
-    def strip(self, view: View, language: str) -> page.Strip:  # noqa: ARG002 - numbers alone
-        """Return all sticks of each team."""
-        sticks = self.sheet(view)["sticks"]
-        return page.Strip(
-            [
-                page.Cell(team, n, None, scale_to_pixels(n, sum(sticks.values()) or 1, page.MAX_STROKES))
-                for team, n in sticks.items()
-            ]
-        )
-
-    def team_card(self, view: View, team: str, role: str, text: Text) -> page.Card:
-        """Return a team with its live and dead sticks, and the king stick if it has it."""
-        sheet = self.sheet(view)
-        numbers = [(sheet["live"][team], text("live")), (sheet["dead"][team], text("dead"))]
-        king = text("king stick") if sheet["king"] == team else ""
-        return page.Card(team.lower(), team_name(view, team), role, numbers, king)
-
-    def rest_card(self, view: View, text: Text) -> list[page.Card]:
-        """Return the card of the bones that are out."""
-        out = self.sheet(view)["pairs_out"]
-        return [page.Card("middle", text("Bones"), "", [(out, text("pairs out"))] if out else [])]
 
     def form(self, moment: page.FormContext) -> page.Play | None:
         """Return the form of the duo, or of a guess."""

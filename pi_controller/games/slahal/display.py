@@ -1,26 +1,15 @@
-"""Slahal on the strips: live sticks, a gap, dead sticks dimmed, the king stick at the end of its holder's row.
-
-In the middle row, each pair of bones that is out has two pixels, and the king stick has one at the far end until it is
-won. The hiding team's live and dead sticks breathe.
-"""
+"""Display of Slahal: its words, signals and sentences."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rich.text import Text
-
-from pi_controller.board.interfaces import Rgb
 from pi_controller.display import drawing as draw
-from pi_controller.display.game_display import GameShow, Word, both_teams, named_counts, number, pads_opened, side_name
+from pi_controller.display.game_display import GameShow, Word, both_teams, number, pads_opened, side_name
 from pi_controller.display.i18n import catalogue, mark
-from pi_controller.games.slahal.rules import ALL_DEAD, PER_TEAM, SlahalSheet
-from pi_controller.pinmap import pinmap
+from pi_controller.games.slahal.rules import SlahalSheet
 from pi_controller.rules.base import opposing_team
+from pi_controller.rules.scoreboard import gains
 from pi_controller.table.view import View
-
-KING = draw.glow(draw.WHITE, 0.55)
-DEAD_DIM = 0.52
-"""Perceived brightness of a dead stick relative to a live one."""
 
 SIGNALS: Mapping[str, str] = {
     "left": mark("left"),
@@ -57,12 +46,6 @@ _WORDS = (
 )
 
 
-def gained_sticks(view: View, team: str) -> int:
-    """Return how many sticks the team won with the last guess, from its dead sticks and the king stick."""
-    dead = view.sheet["dead"][team] - view.before["dead"][team]
-    return dead + (view.sheet["king"] == team != view.before["king"])
-
-
 class SlahalShow(GameShow[SlahalSheet]):
     """Display of Slahal."""
 
@@ -80,55 +63,17 @@ class SlahalShow(GameShow[SlahalSheet]):
     )
     words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
     seal_label: ClassVar[str] = mark("Sealed bones")
-    turn_key: ClassVar[str] = "hiding"
-    roles: ClassVar[tuple[str, str]] = (mark("hides"), mark("guesses"))
+    labels: ClassVar[Mapping[str, str]] = {
+        "live": mark("live"),
+        "dead": mark("dead"),
+        "king_stick": mark("king stick"),
+        "king_not_won": mark("The king stick is not won yet"),
+        "pairs_out": mark("pairs out"),
+    }
     slips: ClassVar[Mapping[str, str]] = {
         "rehide": mark("Bones moved after presenting"),
         "time": mark("Time is up: the game is over"),
     }
-
-    def rows(self, view: View, t: float) -> draw.Rows:
-        """Return the rows of a Slahal game."""
-        sheet = self.sheet(view)
-        if sheet["winner"]:
-            return draw.Rows(*draw.winner_rows(sheet["winner"], t))
-        filled: list[list[Rgb]] = []
-        for team, size in zip("AB", (pinmap().lights.a, pinmap().lights.b), strict=True):
-            level = draw.breath(t) if team == sheet["hiding"] else draw.WAITING
-            live = draw.pattern(team, sheet["live"][team], lambda _, level=level: level)
-            dead = draw.pattern(team, sheet["dead"][team], lambda _, level=level: level * DEAD_DIM)
-            row = live + [draw.DARK] * (PER_TEAM + 1 - len(live)) + dead + [draw.DARK] * (ALL_DEAD - len(dead))
-            row += [draw.DARK] * (size - len(row))
-            if sheet["king"] == team:
-                row[-1] = KING
-            filled.append(row)
-        bone = draw.glow(draw.MIDDLE, draw.STEADY)
-        middle = [bone, bone, draw.DARK] * (sheet["pairs_out"] or 0)
-        if sheet["king"] is None:
-            middle += [draw.DARK] * (pinmap().lights.middle - 1 - len(middle)) + [KING]
-        return draw.Rows(filled[0], filled[1], middle)
-
-    def terminal_lines(self, view: View, language: str, width: int) -> list[Text]:
-        """Return the table as lines for a terminal."""
-        text, sheet = catalogue(language).gettext, self.sheet(view)
-        lines: list[Text] = []
-        for team, (_, light, dims) in draw.TEAMS.items():
-            live, dead = sheet["live"][team], sheet["dead"][team]
-            head = draw.team_line(team, draw.team_name(view, team), sheet["sticks"][team], width)
-            role = " · ".join(
-                filter(None, (self.role(view, team, language), text("king stick") * (sheet["king"] == team)))
-            )
-            lines += [
-                head,
-                draw.fit(Text(f"  {role}", draw.BOLD), width),
-                draw.bar_line(text("live"), draw.bar(live, PER_TEAM, width, light, dims), live, width),
-                draw.bar_line(text("dead"), draw.bar(dead, ALL_DEAD, width, light, "0"), dead, width),
-            ]
-        out = "◖◗ " * (sheet["pairs_out"] or 0) or "–"
-        lines.append(draw.fit(draw.label("  " + text("bones out")).append(out, draw.BOLD), width))
-        if sheet["king"] is None:
-            lines.append(draw.fit(Text("  " + text("The king stick is not won yet"), draw.DIM), width))
-        return lines
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return the action that the table is waiting for."""
@@ -164,16 +109,16 @@ class SlahalShow(GameShow[SlahalSheet]):
     def result(self, view: View, language: str = "en") -> str:
         """Return the result of the last guess, or of the duo."""
         text, plural = catalogue(language).gettext, catalogue(language).ngettext
-        sheet, hid = self.sheet(view), view.before.get("hiding")
-        now = sheet["hiding"]
-        if not view.before or now is None or sheet["finish"] in {"forfeit", "time", "king_moved"}:
+        sheet, now = self.sheet(view), self.sheet(view)["hiding"]
+        if view.before is None or now is None or sheet["finish"] in {"forfeit", "time", "king_moved"}:
             return ""
         names = both_teams(view, now, "guesser")
+        hid = view.before.turn
         if hid is None:
             return text("{hider} win the bones and hide first").format(**names)
         if "catch" in view.calls:
             return text("Caught: no stick moves, and {hider} hide next").format(**names)
-        n = gained_sticks(view, hid)
+        n = gains(view.before, view.scoreboard)[hid]
         if not {"miss", "split"} & {*view.calls}:
             return ""
         names["sticks"] = plural("{n} stick", "{n} sticks", n).format(n=number(n, language))
@@ -200,16 +145,6 @@ class SlahalShow(GameShow[SlahalSheet]):
                 return text("{team} moved the king stick too early").format(team=side_name(by, teams))
             case _:
                 return super().describe_action(action, teams, language)
-
-    def describe_counts(self, view: View, language: str = "en") -> str:  # noqa: ARG002 - names and numbers
-        """Return each team's sticks in a line."""
-        return named_counts(view, self.sheet(view)["sticks"])
-
-    def score(self, view: View, before: View) -> str:  # noqa: ARG002
-        """Return each team's live and dead sticks, and who holds the king stick."""
-        sheet = self.sheet(view)
-        counts = [f"{team} live {sheet['live'][team]} dead {sheet['dead'][team]:>2}" for team in "AB"]
-        return "  ".join([*counts, f"king {sheet['king'] or '-'}"])
 
     def describe_reveal(self, view: View) -> str:
         """Return the pads of the fists that held the bones."""

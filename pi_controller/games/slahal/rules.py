@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, TypedDict
 
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Flag, Option, WholeNumber
+from pi_controller.rules.scoreboard import Count, Note, Scoreboard, Side, make_board
 from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.rules.sticks import Sticks
 
@@ -151,10 +152,6 @@ class Slahal(base.WonGame[State]):
         """Return the state before the duo: five live sticks each, and the king with neither team."""
         return State()
 
-    def score(self, state: State) -> Mapping[str, int]:
-        """Return the sticks of each team."""
-        return {team: state.total(team) for team in base.TEAMS}
-
     @classmethod
     def check_slip(cls, won: int, lost: int, finish: str) -> None:
         """Check that a slip has eleven sticks in all, more of them for the winner, and a sweep 11 to 0."""
@@ -194,6 +191,24 @@ class Slahal(base.WonGame[State]):
             "winner": state.winner,
             "finish": state.finish,
         }
+
+    def scoreboard(self, sheet: SlahalSheet) -> Scoreboard:
+        """Return all sticks of each team, its live and dead ones, the king stick, and the pairs of bones out."""
+        sides = (
+            Side(
+                team,
+                (
+                    Count("sticks", sheet["sticks"][team], ALL_STICKS),
+                    Count("live", sheet["live"][team], PER_TEAM),
+                    Count("dead", sheet["dead"][team], ALL_DEAD),
+                ),
+                notes=(Note("king_stick"),) if sheet["king"] == team else (),
+            )
+            for team in base.TEAMS
+        )
+        king = () if sheet["king"] else (Note("king_not_won"),)
+        pool = Count("pairs_out", sheet["pairs_out"] or 0, 2)
+        return make_board(sides, ("hides", "guesses"), sheet["hiding"], sheet["winner"], pool, king)
 
     def restore(self, sheet: Mapping[str, base.Json]) -> State:
         """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""

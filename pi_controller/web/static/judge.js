@@ -140,7 +140,7 @@ function console_() {
   /** Show a state of the table. */
   function show(/** @type {any} */ now) {
     if (state && state.view.revision !== now.view.revision) {
-      const turned = JSON.stringify(state.view.sheet) !== JSON.stringify(now.view.sheet) && now.view.owed !== "second";
+      const turned = JSON.stringify(state.view.sheet) !== JSON.stringify(now.view.sheet) && now.view.sheet.owed !== "second";
       inertUntilMs = performance.now() + INERT_MS;
       settledUntilMs = turned ? performance.now() + settle : 0;
       document.body.dataset.inert = "yes";

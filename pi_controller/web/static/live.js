@@ -8,7 +8,7 @@ import { remember } from "./seals.js";
 import { sounds } from "./tones.js";
 
 /**
- * @typedef {{ texts: Record<string, string>, marks: Record<string, string>, counts: Record<string, [number, number]>,
+ * @typedef {{ texts: Record<string, string>, marks: Record<string, string>,
  *   layout: string, table: string }} Board
  */
 
@@ -46,17 +46,10 @@ function say(/** @type {Element} */ element, /** @type {string} */ text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Give a row of strokes `of` children, the first `lit` of them on. */
-function count(/** @type {Element} */ row, /** @type {number} */ lit, /** @type {number} */ of) {
-  while (row.children.length > of) row.lastElementChild?.remove();
-  while (row.children.length < of) row.append(document.createElement("i"));
-  for (const [i, stroke] of [...row.children].entries()) stroke.classList.toggle("on", i < lit);
-}
-
 /** The table's HTML as the server last sent it; the page's own HTML may be serialised differently. */
 let tableHtml = "";
 
-/** Show a board: set texts, marks and counts of the elements with their keys. Reload for another layout. */
+/** Show a board: set the table, and texts and marks of the elements with their keys. Reload for another layout. */
 function show(/** @type {Board} */ board) {
   if (board.layout !== document.body.dataset.layout) return location.reload();
   const letFly = noteSticks();
@@ -69,10 +62,6 @@ function show(/** @type {Board} */ board) {
   for (const element of document.querySelectorAll("[data-state]")) {
     const mark = board.marks[element.getAttribute("data-state") ?? ""];
     if (mark !== undefined && element.getAttribute("data-value") !== mark) element.setAttribute("data-value", mark);
-  }
-  for (const element of document.querySelectorAll("[data-count]")) {
-    const sticks = board.counts[element.getAttribute("data-count") ?? ""];
-    if (sticks) count(element, ...sticks);
   }
   letFly();
   holdResult(board.texts, board.marks);

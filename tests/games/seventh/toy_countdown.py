@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pi_controller.rules import validation
 from pi_controller.rules.base import Action, Forms, Game, IllegalActionError, Json, Place, Team, opposing_team
 from pi_controller.rules.options import Option, WholeNumber
+from pi_controller.rules.scoreboard import Count, Scoreboard, Side, make_board
 from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.rules.sticks import Sticks
 
@@ -56,6 +57,11 @@ class ToyCountdown(Game[State]):
             "winner": state.winner,
             "finish": state.finish,
         }
+
+    def scoreboard(self, sheet: Mapping[str, Json]) -> Scoreboard:
+        total = self.whole_setting("counters")
+        sides = (Side(side, (Count("counters", sheet["counters"][side], total),)) for side in SIDES)
+        return make_board(sides, ("plays", ""), sheet["thrower"], sheet["winner"], Count("pile", sheet["pile"], total))
 
     def restore(self, sheet: Mapping[str, Json]) -> State:
         read = SheetReader(sheet, ("thrower", "pile", "counters", "winner", "finish"))

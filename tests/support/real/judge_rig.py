@@ -6,7 +6,6 @@ import threading
 import time
 from concurrent.futures import Future
 
-import msgspec
 from headless import await_drawn
 
 from pi_controller.journal.journal import Journal
@@ -162,8 +161,6 @@ class Shown:
     def show(self, view, options=None):
         game = registry.game(view.game, options or {})
         protest = Protest(0, view.protest, "what was seen") if view.protest else None
-        if not view.sheet:
-            view = msgspec.structs.replace(view, sheet=sheet_of(view))
         state = game.restore(view.sheet)
         self.command_queue.picture = Picture(view, game, state, protest, 0, "board 1.1, 4 pads")
         self.feed.publish(view)
@@ -172,12 +169,6 @@ class Shown:
         self.server.stop()
         self.users.close()
         gc.collect()
-
-
-def sheet_of(view):
-    """Return the sheet of Hampa Apena that a view made by hand shows."""
-    keys = ("hider", "long", "middle", "short", "owed", "situation", "winner")
-    return {key: getattr(view, key) for key in keys}
 
 
 def everybody(folder):
