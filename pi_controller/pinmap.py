@@ -94,7 +94,7 @@ class Magnetometers(msgspec.Struct, frozen=True):
     built: dict[str, tuple[int, ...]]
 
 
-class Touch(msgspec.Struct, frozen=True):
+class TouchPins(msgspec.Struct, frozen=True):
     """The touch strips of a pad, in electrode order."""
 
     strips: tuple[str, ...]
@@ -121,7 +121,7 @@ class PinMap(msgspec.Struct, frozen=True):
     pi: PiMap
     pads: Pads
     magnetometers: Magnetometers
-    touch: Touch
+    touch: TouchPins
     lights: Lights
 
     def magnetometer_positions(self, depth_mm: float | None = None) -> tuple[tuple[float, float, float], ...]:

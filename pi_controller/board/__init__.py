@@ -16,7 +16,7 @@ True
 Every message is a frozen dataclass with the host's time `t` in seconds, and `Message` is their union: the readings,
 
 >>> import numpy as np
->>> from pi_controller.board import BoardEvent, Field, Gap, Health, LinkUp, Message, Piezo, Touch
+>>> from pi_controller.board import BoardEvent, BoardHealth, Field, Gap, LinkUp, Message, Piezo, Touch
 >>> readings: list[Message] = [
 ...     Piezo(t=1.0, index=4000, rate=4000.0, samples=np.zeros((64, 4), np.int16)),  # counts, of four pads
 ...     Touch(t=1.0, counts=np.full((4, 3), 700, np.int16)),  # three strips a pad
@@ -27,14 +27,14 @@ Every message is a frozen dataclass with the host's time `t` in seconds, and `Me
 and the state of the link and the board:
 
 >>> up = LinkUp(t=0.9, board_id="e6614103", firmware="1.2.0", boot_count=3, boot_reason="power", pads=4)
->>> counters = Health(t=2.0, uptime_s=8.0, overflows=0, i2c_errors=0, bad_frames=0, worst_loop_us=900)
+>>> counters = BoardHealth(t=2.0, uptime_s=8.0, overflows=0, i2c_errors=0, bad_frames=0, worst_loop_us=900)
 >>> BoardEvent(t=3.0, number=1, kind="touch back", part=0, value=4200).line
 'The touch chip answers again, after 4 s.'
 """
 
 from typing import TYPE_CHECKING
 
-from pi_controller.board.messages import BoardEvent, Field, Gap, Health, LinkDown, LinkUp, Message, Piezo, Touch
+from pi_controller.board.messages import BoardEvent, BoardHealth, Field, Gap, LinkDown, LinkUp, Message, Piezo, Touch
 from pi_controller.lazy import lazy_getattr
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ else:
 __all__ = [
     "BoardConnection",
     "BoardEvent",
+    "BoardHealth",
     "Field",
     "Gap",
-    "Health",
     "LinkDown",
     "LinkUp",
     "Message",

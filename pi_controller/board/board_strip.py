@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from pi_controller.board import wire
 from pi_controller.board.interfaces import Rgb, StripError
-from pi_controller.board.session import BoardCommand, Session
+from pi_controller.board.session import BoardCommand, BoardSession
 from pi_controller.board.strips import CAP_MA, prepare_frame
 
 _MAX_RUN_PIXELS = 127
@@ -24,7 +24,7 @@ class BoardStrip:
     when one connects. `show` raises `StripError` if the connected board has no strip.
     """
 
-    def __init__(self, count: int, session: Session, brightness: float = 1.0, cap_ma: float = CAP_MA) -> None:
+    def __init__(self, count: int, session: BoardSession, brightness: float = 1.0, cap_ma: float = CAP_MA) -> None:
         self.count = count
         self._brightness = brightness
         self._cap_ma = cap_ma

@@ -12,7 +12,7 @@ import numpy as np
 
 from pi_controller.board.interfaces import Port
 from pi_controller.board.messages import Gap, LinkDown, LinkUp, Message, Piezo
-from pi_controller.board.session import Session
+from pi_controller.board.session import BoardSession
 from pi_controller.errors import PortError
 
 RETRY_S = 1.0
@@ -27,7 +27,7 @@ class BoardConnection:
 
     def __init__(self, open_port: Callable[[], Port], magnetometers: int | None = None) -> None:
         self.port: Port | None = None
-        self.session = Session(self._send, magnetometers)
+        self.session = BoardSession(self._send, magnetometers)
         self.sent = 0
         """Bytes sent to the board so far."""
         self.missing: PortError | None = None

@@ -56,7 +56,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class BoardHealth:
     """The board's own counters, cumulative since it started."""
 
     t: float
@@ -204,4 +204,4 @@ def _describe_self_test(seen: int, magnetometers: int) -> str:
     return f"The board's self test got no answer from {', '.join(silent)}."
 
 
-Message = Piezo | Touch | Field | Health | Gap | LinkUp | LinkDown | BoardEvent
+Message = Piezo | Touch | Field | BoardHealth | Gap | LinkUp | LinkDown | BoardEvent

@@ -237,7 +237,7 @@ class _Board(msgspec.Struct):
     features: int
 
 
-class Session:
+class BoardSession:
     """The host's end of the link. `write` sends bytes to the board; its errors are passed on.
 
     Call `start(t)` when the port is open, `feed(data, t)` with the bytes read, then `tick(t)` (about every 10 ms, after
@@ -533,7 +533,7 @@ class Session:
         uptime, overflows, i2c, bad, worst, us = wire.health(payload)
         if us // 1000 & 0xFFFFFFFF != uptime or (when := self._host_time(us, t)) is None:
             return False
-        self._out.append(messages.Health(when, us * 1e-6, overflows, i2c, bad, worst))
+        self._out.append(messages.BoardHealth(when, us * 1e-6, overflows, i2c, bad, worst))
         return True
 
     def _event(self, payload: bytes, t: float) -> bool:

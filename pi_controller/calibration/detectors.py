@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pi_controller.board.messages import Field, Gap, Health, LinkDown, LinkUp, Message, Piezo, Touch
+from pi_controller.board.messages import BoardHealth, Field, Gap, LinkDown, LinkUp, Message, Piezo, Touch
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.beads import BeadTracker
@@ -79,7 +79,7 @@ class Detectors:
         self.counts: Array | None = None
         """The last scan of the touch strips (pads, strips), counts."""
         self.full_scale = 2048
-        self.health: Health | None = None
+        self.health: BoardHealth | None = None
         self.strip_count = len(maps.touch.strips)
         self._peaks = deque[tuple[float, float, "Array"]]()
         self._middle = np.zeros(PADS)
@@ -101,7 +101,7 @@ class Detectors:
             case LinkUp():
                 self.hands.reset()
                 self.beads.sense_again()
-            case Health():
+            case BoardHealth():
                 self.health = message
         return []
 

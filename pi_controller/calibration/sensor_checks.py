@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pi_controller.board import wire
-from pi_controller.board.messages import BoardEvent, Field, Gap, Health, LinkDown, LinkUp, Message, Piezo, Touch
+from pi_controller.board.messages import BoardEvent, BoardHealth, Field, Gap, LinkDown, LinkUp, Message, Piezo, Touch
 from pi_controller.calibration.detectors import (
     BUS_HINT,
     MULTIPLEXER_HINT,
@@ -70,7 +70,7 @@ class Group(NamedTuple):
         return ReportLine(self.name, part, "not here", why)
 
 
-class Report(msgspec.Struct, frozen=True):
+class SensorReport(msgspec.Struct, frozen=True):
     """All lines. `simulated` is true for a simulated mat; `versions` are those of the programs used."""
 
     lines: tuple[ReportLine, ...]
@@ -202,7 +202,7 @@ class SensorListener:
         self.grid = 0.0
         """Samples a second of each piezo, as the messages state."""
         self.why = ""
-        self.health: list[Health] = []
+        self.health: list[BoardHealth] = []
         self.events: list[BoardEvent] = []
         self._answered = np.zeros(len(maps.magnetometer_positions()))
         self._field = RunningStats((len(self._answered), 3))
@@ -220,7 +220,7 @@ class SensorListener:
                     self.why = message.why
                 case Gap():
                     self.gaps += 1
-                case Health():
+                case BoardHealth():
                     self.health.append(message)
                 case BoardEvent():
                     self.events.append(message)

@@ -113,7 +113,7 @@ class WholeFile:
 
 
 @dataclass(frozen=True)
-class Block:
+class TextBlock:
     """Our marked block at the end of the Pi's config.txt."""
 
     path: Path
@@ -126,14 +126,14 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Link:
+class LinkFile:
     """A symbolic link."""
 
     path: Path
     to: Path
 
 
-Change = WholeFile | Block | Link
+Change = WholeFile | TextBlock | LinkFile
 
 
 def read(path: Path) -> str | None:
@@ -151,7 +151,7 @@ def digest(text: str) -> str:
 
 def is_needed(change: Change, on_disk: Path) -> bool:
     """Return True if `change` would have an effect; `on_disk` is the path it is written to."""
-    if isinstance(change, Link):
+    if isinstance(change, LinkFile):
         return not (on_disk.is_symlink() and on_disk.readlink() == change.to)
     before = read(on_disk)
     return change.after(before) != before
@@ -161,7 +161,7 @@ def format_diff(change: Change, on_disk: Path) -> str:
     """Return the change as a diff for people; "" if it is not needed."""
     if not is_needed(change, on_disk):
         return ""
-    if isinstance(change, Link):
+    if isinstance(change, LinkFile):
         return f"+ link {change.path} -> {change.to}\n"
     before = read(on_disk)
     old = "/dev/null" if before is None else str(change.path)
@@ -278,12 +278,12 @@ def _entry(place: Place, change: Change, old: Written | None) -> tuple[Written, 
 
     An undo restores the contents before the first installation.
     """
-    if isinstance(change, Link):
+    if isinstance(change, LinkFile):
         return Written(str(change.path), "link", str(change.to)), None
     path = _resolve_inside_root(place, change.path)
     before = read(path)
     after = change.after(before)
-    if isinstance(change, Block):
+    if isinstance(change, TextBlock):
         kept = path.with_name(path.name + BACKUP)
         entry = Written(str(change.path), "block", digest(block(after)))
         return entry, None if kept.exists() or block(before or "") else kept
@@ -301,7 +301,7 @@ def _free(path: Path) -> Path:
 
 def _put(place: Place, change: Change, keep: Path | None) -> None:
     path = _resolve_inside_root(place, change.path)
-    if isinstance(change, Link):
+    if isinstance(change, LinkFile):
         beside = path.with_name(f".{path.name}.{os.getpid()}.new")
         beside.unlink(missing_ok=True)
         beside.symlink_to(change.to)

@@ -8,7 +8,7 @@ everything), WPE's cog (missing on some Debian versions).
 import re
 from pathlib import Path
 
-from pi_controller.card.install import Change, Link, WholeFile, read
+from pi_controller.card.install import Change, LinkFile, WholeFile, read
 from pi_controller.card.service_unit import RUN, fill_in
 from pi_controller.config import Settings
 from pi_controller.display.i18n import catalogue, resolve_language
@@ -128,7 +128,7 @@ def changes(settings: Settings) -> list[Change]:
         WholeFile(RESTART.service, restart_unit()),
         WholeFile(CLOCK.path, watching_unit(CLOCK)),
         WholeFile(CLOCK.service, clock_unit()),
-        *(Link(unit.parent / "multi-user.target.wants" / unit.name, unit) for unit in STARTED),
+        *(LinkFile(unit.parent / "multi-user.target.wants" / unit.name, unit) for unit in STARTED),
     ]
 
 

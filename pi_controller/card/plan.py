@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 from pi_controller.board.gpio import read_pi_model as pi_model
 from pi_controller.card import install, service, service_unit, settings_request
 from pi_controller.card import kiosk as screen
-from pi_controller.card.install import Block, Change, Link, WholeFile, format_diff, is_needed, read
+from pi_controller.card.install import Change, LinkFile, TextBlock, WholeFile, format_diff, is_needed, read
 from pi_controller.card.service_unit import GROUPS, unit
 from pi_controller.config import Settings, format_example, read_settings
 from pi_controller.extras import install_hint
@@ -54,7 +54,7 @@ SMALL = ("Raspberry Pi Zero", "Raspberry Pi 3")
 
 
 @dataclass(frozen=True)
-class Plan:
+class InstallPlan:
     """The installation's `changes`, needed or not, and `notes` for the user.
 
     `settings` are those of the service, `model` the Raspberry Pi, "" for none; with `kiosk` the service runs
@@ -86,7 +86,7 @@ class Plan:
         )
 
 
-def plan(place: Place, *, config_txt: bool = False, kiosk: bool = False) -> Plan:
+def plan(place: Place, *, config_txt: bool = False, kiosk: bool = False) -> InstallPlan:
     """Return the plan for `place`, including the visitors' screen if `kiosk` is set or it was set up before.
 
     Raises `SettingsError` if the existing settings are invalid.
@@ -110,12 +110,12 @@ def plan(place: Place, *, config_txt: bool = False, kiosk: bool = False) -> Plan
     elif groups := _groups_missing(place):
         notes.append(f"to open the mat's devices: sudo usermod -aG {','.join(groups)} {place.home.name}")
     announcing, said = plan_announcement(place, settings)
-    changes += [WholeFile(place.unit, text), Link(place.wanted, place.unit), *announcing, *found]
+    changes += [WholeFile(place.unit, text), LinkFile(place.wanted, place.unit), *announcing, *found]
     notes += said
     if kiosk:
         changes += screen.changes(settings)
         notes += screen.notes(place, settings, small=model.startswith(SMALL))
-    return Plan(place, model, settings, tuple(changes), tuple(notes), kiosk)
+    return InstallPlan(place, model, settings, tuple(changes), tuple(notes), kiosk)
 
 
 def has_spi(place: Place) -> bool:
@@ -137,7 +137,7 @@ def _boot(place: Place, model: str, settings: Settings | None, *, config_txt: bo
         return [], [f"the Pi's config.txt needs: {', '.join(lines)}"] if lines else []
     missing = install.missing_lines(text, model, lines)
     if ours or (config_txt and missing):
-        change = Block(path, tuple(missing))
+        change = TextBlock(path, tuple(missing))
         new = is_needed(change, place.on_disk(path))
         return [change], ["config.txt is read when the Pi starts: restart it"] if new else []
     if not missing:
@@ -145,7 +145,7 @@ def _boot(place: Place, model: str, settings: Settings | None, *, config_txt: bo
     return [], [f"{path} needs: {', '.join(missing)} ('--config-txt' adds them); then restart the Pi"]
 
 
-def obstacles(made: Plan) -> list[str]:
+def obstacles(made: InstallPlan) -> list[str]:
     """Return why the service could never run as planned, each with a remedy; [] if it can."""
     place, settings = made.place, made.settings
     if not place.live:
@@ -158,7 +158,7 @@ def obstacles(made: Plan) -> list[str]:
     return found
 
 
-def find_restart_reason(made: Plan) -> str:
+def find_restart_reason(made: InstallPlan) -> str:
     """Return why the service cannot run before a restart of the machine, or ""."""
     if made.settings.strips.kind == "pi" and not has_spi(made.place):
         return "SPI is off, which the light strips need; the table starts with the Pi once config.txt turns it on"

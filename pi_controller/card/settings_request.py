@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from pi_controller.card.install import Change, Link, WholeFile
+from pi_controller.card.install import Change, LinkFile, WholeFile
 from pi_controller.card.kiosk import serving_unit, watching_unit
 from pi_controller.card.service_unit import RUN, quote_path
 from pi_controller.config import edit, machine_settings
@@ -36,7 +36,7 @@ def changes(place: Place) -> list[Change]:
     return [
         WholeFile(REQUEST.path, watching_unit(REQUEST)),
         WholeFile(REQUEST.service, text),
-        Link(REQUEST.path.parent / "multi-user.target.wants" / REQUEST.path.name, REQUEST.path),
+        LinkFile(REQUEST.path.parent / "multi-user.target.wants" / REQUEST.path.name, REQUEST.path),
     ]
 
 

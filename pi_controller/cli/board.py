@@ -12,7 +12,7 @@ from pi_controller.host.platform import require_linux
 from pi_controller.output import open_console
 
 if TYPE_CHECKING:
-    from pi_controller.simulation.faults import Fault
+    from pi_controller.simulation.faults import SimulatedFault
 
 
 def doctor_parser() -> Parser:
@@ -74,7 +74,7 @@ def doctor(argv: Sequence[str]) -> int:
     return 0 if report.ok else 1
 
 
-def _simulated_faults(sim: str | None) -> list[Fault] | None:
+def _simulated_faults(sim: str | None) -> list[SimulatedFault] | None:
     """Return the faults of the simulated mat that `--sim` asks for, None for the table's own mat."""
     from pi_controller.simulation.faults import parse_fault
 

@@ -16,7 +16,7 @@ from pi_controller.host.place import NAME, Place, make_place
 from pi_controller.host.platform import require_linux
 
 if TYPE_CHECKING:
-    from pi_controller.card.plan import Plan
+    from pi_controller.card.plan import InstallPlan
 
 
 def setup_parser() -> Parser:
@@ -80,7 +80,7 @@ def _save_requested(here: Place) -> int:
     return 0
 
 
-def _set_up(made: Plan, *, dry: bool, yes: bool) -> int:
+def _set_up(made: InstallPlan, *, dry: bool, yes: bool) -> int:
     from pi_controller.card import install, service
     from pi_controller.card.plan import find_restart_reason, obstacles
 

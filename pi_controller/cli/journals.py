@@ -15,7 +15,7 @@ from pi_controller.text import strip_controls, strip_controls_deep
 if TYPE_CHECKING:
     from pi_controller.journal.export import Paper
     from pi_controller.journal.recover import RecoveredJournal
-    from pi_controller.journal.verify import Verdict
+    from pi_controller.journal.verify import JournalVerdict
 
 
 def export_parser() -> Parser:
@@ -144,7 +144,7 @@ def verify(argv: Sequence[str]) -> int:
     return 0 if found.whole else 1
 
 
-def _verdict_lines(found: Verdict) -> Iterator[str]:
+def _verdict_lines(found: JournalVerdict) -> Iterator[str]:
     from pi_controller.journal.file import RECOVER_HINT, SHORT_HASH_CHARS
 
     teams = f": {found.teams.get('A', 'A')} (A) and {found.teams.get('B', 'B')} (B)" if found.teams else ""

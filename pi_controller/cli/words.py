@@ -67,7 +67,7 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
         try:
             if path is not None:
                 clips[call] = voice.load(path)
-        except voice.RecordingError as error:
+        except voice.WordRecordingError as error:
             faults[call] = [f"{error.message}; {error.hint}"]
     measured = {call: voice.measure(clip) for call, clip in clips.items()}
     usual = statistics.median(one.rms_db for one in measured.values()) if len(measured) > 2 else None

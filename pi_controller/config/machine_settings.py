@@ -91,14 +91,14 @@ class Wifi(Section):
         return self
 
 
-class Screen(Section):
+class ScreenSettings(Section):
     """The machine's own screen: turned clockwise by so many degrees; `output` is "" for the first."""
 
     rotate: Literal[0, 90, 180, 270] = 0
     output: Annotated[str, AfterValidator(_check_output)] = ""
 
 
-class Clock(Section):
+class ClockSettings(Section):
     """A clock with a battery on the Pi's pins 1, 3, 5 and 6; "" for none."""
 
     chip: Literal["", "ds3231"] = ""
@@ -111,8 +111,8 @@ class Machine(Section):
     zone: Annotated[str, AfterValidator(_check_zone)] = "UTC"
     hub: bool | None = None
     wifi: Wifi = Wifi()
-    screen: Screen = Screen()
-    clock: Clock = Clock()
+    screen: ScreenSettings = ScreenSettings()
+    clock: ClockSettings = ClockSettings()
 
 
 def list_countries(folder: Path = ZONES) -> dict[str, str]:

@@ -77,7 +77,7 @@ LABELS: Mapping[str, str] = {
 """Texts of the keys on a scoreboard; a game may have more (`GameShow.labels`)."""
 
 
-class Pad(NamedTuple):
+class PadMark(NamedTuple):
     """A pad of the mat. `mark` is `struck`, `found`, `bead`, `opened` or "", `look` is `high`, `mate` or ""."""
 
     mark: str = ""
@@ -116,7 +116,7 @@ class GameShow(Generic[SheetT]):
         """Return the score sheet in `view`, typed for this game."""
         return cast("SheetT", view.sheet)
 
-    def pads(self, view: View, language: str = "en") -> Sequence[Pad]:  # noqa: ARG002 - most have none
+    def pads(self, view: View, language: str = "en") -> Sequence[PadMark]:  # noqa: ARG002 - most have none
         """Return the four pads as everybody may see them; empty in a game without pads."""
         return ()
 

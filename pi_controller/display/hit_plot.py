@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pi_controller.sensing.filters import LOOK_AHEAD, StrikeFilter
 
 if TYPE_CHECKING:
-    from pi_controller.recording.hits import Stroke
+    from pi_controller.recording.hits import RecordedStroke
 
 NEAR_MS = (-5.0, 20.0)
 """Range of the right half, ms from the first touch."""
@@ -40,7 +40,7 @@ class PadLevels:
     first_ms: tuple[float | None, ...]
 
 
-def compute_pad_levels(stroke: Stroke) -> PadLevels:
+def compute_pad_levels(stroke: RecordedStroke) -> PadLevels:
     """Compute the levels of all pads with the detector's filter."""
     s, pads = stroke.strikes, stroke.samples.shape[1]
     lsb = max(1.0, stroke.full_scale / 32768)
@@ -71,7 +71,7 @@ def _first(ms: NDArray[np.float64], lane: NDArray[np.float64], threshold: float)
     return round(float(ms[np.argmax(lane > max(9.0, peak - 12.0))]), 1) + 0.0
 
 
-def headline(stroke: Stroke) -> str:
+def headline(stroke: RecordedStroke) -> str:
     """Return the detector's decision in a line."""
     named = " and ".join(str(pad) for pad in stroke.pads)
     if not stroke.sure:
@@ -79,7 +79,7 @@ def headline(stroke: Stroke) -> str:
     return f"Pad {named} struck" if len(stroke.pads) == 1 else f"Pads {named} struck, {stroke.pads[0]} first"
 
 
-def details(stroke: Stroke) -> str:
+def details(stroke: RecordedStroke) -> str:
     """Return the hide's number and the stroke's margin in a line."""
     margin = "" if stroke.margin_db is None else f", margin {stroke.margin_db:.1f} dB"
     return f"Hide {stroke.hide}{margin}"
@@ -106,7 +106,7 @@ _WIDTH, _LANE, _WAVE, _TOP, _GAP = 480, 60, 20, 108, 24
 _LEFT, _SPLIT, _NEAR, _RIGHT = 52, 268, 288, 468
 
 
-def hit_svg(stroke: Stroke) -> str:
+def hit_svg(stroke: RecordedStroke) -> str:
     """Return the plot as an SVG file's text, 480 wide; it follows the reader's light or dark mode."""
     levels = compute_pad_levels(stroke)
     pads = stroke.samples.shape[1]
@@ -139,7 +139,7 @@ def hit_svg(stroke: Stroke) -> str:
 
 
 def _lane(
-    stroke: Stroke,
+    stroke: RecordedStroke,
     levels: PadLevels,
     pad: int,
     top: float,
@@ -221,7 +221,7 @@ def _ticks(first: float, last: float) -> list[float]:
 _DOTS = np.array([[0x40, 0x04, 0x02, 0x01], [0x80, 0x20, 0x10, 0x08]])  # from below, left and right column
 
 
-def hit_text(stroke: Stroke, width: int = 72) -> str:
+def hit_text(stroke: RecordedStroke, width: int = 72) -> str:
     """Return the plot as text of `width` columns: two rows of braille a pad, `-` on the left is the threshold."""
     levels = compute_pad_levels(stroke)
     columns = max(width - 22, 10)

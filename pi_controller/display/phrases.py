@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from pi_controller.display import game_display
 from pi_controller.display.drawing import isolate_name, player_name, team_name
 from pi_controller.display.i18n import catalogue, mark
-from pi_controller.referee.story import Turn
+from pi_controller.referee.story import PlayedTurn
 
 if TYPE_CHECKING:
     from pi_controller.journal.export import Wording
-    from pi_controller.journal.sheet import Line, Sheet
+    from pi_controller.journal.sheet import Sheet, SheetLine
     from pi_controller.table.view import Hit, QuestionView, View
 
 NO_TEAMS: Mapping[str, str] = {}
@@ -143,7 +143,7 @@ CHOICES: Mapping[str, str] = {
 _OTHER_CLOCK_S = 86_400.0
 
 
-def describe_turn(view: View, turn: Turn, language: str = "en") -> str:
+def describe_turn(view: View, turn: PlayedTurn, language: str = "en") -> str:
     """Return the actions of a hide or throw with the called words: `Missed · Found at pad 4 · Paguga`."""
     done = [
         game_display.describe_action(view.game, action, view.teams, language)
@@ -392,7 +392,7 @@ def sheet_wording(sheet: Sheet) -> Wording:
     from pi_controller.journal.export import Wording  # noqa: PLC0415
     from pi_controller.record.notation import format_action  # noqa: PLC0415
 
-    def describe_line(line: Line) -> str:
+    def describe_line(line: SheetLine) -> str:
         match line.action:
             case {"do": "hit", "found": found, **more}:
                 words = ("found" if found else "missed") + (f", pad {more['pad']}" if "pad" in more else "")

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from pi_controller.display import drawing as draw
 from pi_controller.display import phrases
-from pi_controller.display.game_display import Pad, describe_note, game_name, get_show, label, word
+from pi_controller.display.game_display import PadMark, describe_note, game_name, get_show, label, word
 from pi_controller.display.i18n import catalogue
 from pi_controller.rules.scoreboard import Count, Side
 from pi_controller.table.view import View
@@ -165,7 +165,7 @@ def _player(view: View, side: Side, number: int, width: int, language: str) -> T
     return draw.fit(line.append(draw.player_name(view, side.key), draw.solid(light)), width)
 
 
-def _pads(pads: Sequence[Pad], language: str, width: int) -> Text:
+def _pads(pads: Sequence[PadMark], language: str, width: int) -> Text:
     line = draw.label("  " + catalogue(language).gettext("pads"))
     for number, pad in enumerate(pads, 1):
         line.append(f"[{number}]", Style(dim=not pad.said and not pad.mark)).append(

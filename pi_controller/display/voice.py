@@ -131,7 +131,7 @@ _RATES = range(4000, 192001)  # aplay refuses others, or misreads them as thousa
 _SILENT_DB = -40.0  # relative to the peak; below this it is silence
 
 
-class RecordingError(MatError, ValueError):
+class WordRecordingError(MatError, ValueError):
     """A recording cannot be played."""
 
     code = "recording"
@@ -163,42 +163,42 @@ def is_folder(path: Path) -> bool:
 
 
 def find(folder: Path, game: str, call: str) -> Path | None:
-    """Return the recording of a word, or None. Raises `RecordingError` if the folder cannot be read."""
+    """Return the recording of a word, or None. Raises `WordRecordingError` if the folder cannot be read."""
     paths = (folder / game / f"{call}{suffix}" for suffix in FORMATS)
     try:
         return next((path for path in paths if path.is_file()), None) if call in words_of(game) else None
     except OSError as error:
-        raise RecordingError(
+        raise WordRecordingError(
             f"{folder} cannot be read: {describe_error(error)}", "let the table's user read it"
         ) from error
 
 
 def load(path: Path) -> Clip:
-    """Read the recording in `path`, named after its word. Raises `RecordingError`."""
+    """Read the recording in `path`, named after its word. Raises `WordRecordingError`."""
     return decode_audio(path, path.stem, str(path))
 
 
 def decode_audio(file: Path | BinaryIO, name: str, where: str) -> Clip:
-    """Decode `file`, mixed to one channel if it has more than two. Raises `RecordingError`, which names `where`."""
+    """Decode `file`, mixed to one channel if it has more than two. Raises `WordRecordingError`, which names `where`."""
     try:
         import soundfile  # noqa: PLC0415 - a table without a voice needs no decoder
     except (ImportError, OSError) as error:
-        raise RecordingError("recordings cannot be read: soundfile is missing", install_hint("voice")) from error
+        raise WordRecordingError("recordings cannot be read: soundfile is missing", install_hint("voice")) from error
     try:
         with soundfile.SoundFile(file) as opened:
             rate: int = opened.samplerate
             if rate not in _RATES:
-                raise RecordingError(f"{where} has {rate} samples a second", "save it with 44100 or 48000")
+                raise WordRecordingError(f"{where} has {rate} samples a second", "save it with 44100 or 48000")
             samples = opened.read(int(rate * MAX_WORD_S) + 1, dtype="float32", always_2d=True)
     except (soundfile.SoundFileError, OSError) as error:
-        raise RecordingError(
+        raise WordRecordingError(
             f"{where} cannot be read: {describe_error(error)}", f"save it as one of {', '.join(FORMATS)}"
         ) from error
     samples = samples.astype(np.float32, copy=False)
     if not len(samples) or not np.isfinite(samples).all():
-        raise RecordingError(f"{where} contains no sound", "record it again")
+        raise WordRecordingError(f"{where} contains no sound", "record it again")
     if len(samples) > rate * MAX_WORD_S:
-        raise RecordingError(f"{where} lasts over {MAX_WORD_S:.0f} s: it is not played", "cut it to the word alone")
+        raise WordRecordingError(f"{where} lasts over {MAX_WORD_S:.0f} s: it is not played", "cut it to the word alone")
     return Clip(name, samples if samples.shape[1] <= 2 else samples.mean(axis=1, keepdims=True, dtype=np.float32), rate)
 
 
@@ -422,7 +422,7 @@ class Voice:
         try:
             path = find(self._folder, game, call) if self._folder else None
             return load(path) if path else None
-        except RecordingError as error:
+        except WordRecordingError as error:
             self._warn_once(f"{error.message}; {error.hint}")
             return None
 
@@ -431,7 +431,7 @@ class Voice:
             return None
         try:
             return self._speak(sentence)
-        except (SoundError, RecordingError) as error:
+        except (SoundError, WordRecordingError) as error:
             self._silent_until = self._clock() + _SILENT_S
             self._warn_once(f"no English is spoken: {error.message}; {error.hint}")
             return None
@@ -452,7 +452,7 @@ _TIMEOUT_S = 3.0
 
 
 def speak(sentence: str, program: str = SPEECH_PROGRAM) -> Clip:
-    """Return `sentence` as speech. Raises `SoundError`, or `RecordingError` if the output is not audio."""
+    """Return `sentence` as speech. Raises `SoundError`, or `WordRecordingError` if the output is not audio."""
     try:
         done = subprocess.run(
             [program, "--stdin", "--stdout", "-v", "en-us", "-s", "150"],

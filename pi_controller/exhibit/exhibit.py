@@ -26,7 +26,7 @@ from pi_controller.config.model import ExhibitSection
 from pi_controller.errors import MatError
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.lessons import Lessons
-from pi_controller.exhibit.stage import IDLE, Pace, Stage, StageName, Times
+from pi_controller.exhibit.stage import IDLE, Stage, StageName, Times, VisitPace
 from pi_controller.exhibit.visitor_game import SKIP_AFTER_S, HabitReader, Player, RandomOpponent, VisitorGame
 from pi_controller.journal.journal import Journal, MemoryJournal
 from pi_controller.pads import EVERY_PAD
@@ -118,7 +118,7 @@ class Exhibit:
         rng: Random,
         t: float,
         *,
-        pace: Pace | None = None,
+        pace: VisitPace | None = None,
         ended: Callable[[float, EndedSession], None] | None = None,
         local: Callable[[float], datetime] = local_time,
         host: HostFiles | None = None,
@@ -153,7 +153,7 @@ class Exhibit:
         """How often a visitor asked to hear the last prompt again."""
         self.turn = 1
         """Number of the current set of controls: a touch carries the number of the set it was meant for."""
-        self._games, self._rng, self._pace, self._ended, self._local = games, rng, pace or Pace(), ended, local
+        self._games, self._rng, self._pace, self._ended, self._local = games, rng, pace or VisitPace(), ended, local
         self._close: Callable[[], None] | None = None
         self._now = t
         self._of_the_board: dict[type, Link | SensorFaultsChange] = {}

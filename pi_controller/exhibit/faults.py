@@ -16,8 +16,8 @@ from pi_controller.host.status import SETTINGS_HINT
 
 if TYPE_CHECKING:
     from pi_controller.exhibit.exhibit import Exhibit
-    from pi_controller.exhibit.health import Fact
-    from pi_controller.exhibit.self_test import Verdict
+    from pi_controller.exhibit.health import WatchFact
+    from pi_controller.exhibit.self_test import SelfTestVerdict
     from pi_controller.exhibit.sensor_drift import DriftReading
 
 Kind = Literal[
@@ -120,8 +120,8 @@ def list_steps(text: Callable[[str], str]) -> list[Fault]:
 def find_faults(
     exhibit: Exhibit,
     drift: Iterable[DriftReading],
-    machine: Iterable[Fact],
-    verdict: Verdict | None,
+    machine: Iterable[WatchFact],
+    verdict: SelfTestVerdict | None,
     restarts: int,
     lights: str,
     text: Callable[[str], str],

@@ -84,7 +84,7 @@ class MachineWatch:
         store_state(self._kept, json.dumps(content), "the power supply warning cannot be saved for a restart")
 
 
-class Fact(NamedTuple):
+class WatchFact(NamedTuple):
     """A property of the machine, as `name` and `value`; `wrong` if somebody must act, on a fault of `kind`."""
 
     name: str
@@ -93,25 +93,25 @@ class Fact(NamedTuple):
     kind: faults.Kind | None = None
 
 
-def facts(watch: MachineWatch, text: Callable[[str], str]) -> list[Fact]:
+def facts(watch: MachineWatch, text: Callable[[str], str]) -> list[WatchFact]:
     """Return the machine's properties in the language of `text`; those that cannot be read are left out."""
-    health, found = watch.health, list[Fact]()
+    health, found = watch.health, list[WatchFact]()
     if health.temperature_c is not None:
         found.append(
-            Fact(text("Temperature"), f"{health.temperature_c:.0f} °C", health.temperature_c >= WARM_C, "heat")
+            WatchFact(text("Temperature"), f"{health.temperature_c:.0f} °C", health.temperature_c >= WARM_C, "heat")
         )
     if health.under_voltage is not None or watch.under_voltage:
         if health.under_voltage:
             supply = text("too weak now")
         else:
             supply = text("was too weak") if watch.under_voltage else text("good")
-        found.append(Fact(text("Power supply"), supply, watch.under_voltage, "supply"))
+        found.append(WatchFact(text("Power supply"), supply, watch.under_voltage, "supply"))
     if health.free_bytes is not None:
         room = text("{gb} GB free").format(gb=f"{health.free_bytes / 1e9:.1f}")
-        found.append(Fact(text("Disk"), room, health.free_bytes < LOW_DISK_BYTES, "disk"))
+        found.append(WatchFact(text("Disk"), room, health.free_bytes < LOW_DISK_BYTES, "disk"))
     if health.fs_errors is not None:
         errors = (
             text("{n} reported by the file system").format(n=health.fs_errors) if health.fs_errors else text("none")
         )
-        found.append(Fact(text("Disk errors"), errors, health.fs_errors > 0, "card"))
+        found.append(WatchFact(text("Disk errors"), errors, health.fs_errors > 0, "card"))
     return found

@@ -62,7 +62,7 @@ class Label(Section):
     link: Line = ""
 
 
-class Story(Section):
+class HostStory(Section):
     """A story in its teller's words and under the teller's name."""
 
     title: Line
@@ -94,12 +94,12 @@ class HostTexts(Section):
     labels: Annotated[tuple[Label, ...], BeforeValidator(_tuple)] = Field(
         default=(), json_schema_extra=_sections("labels")
     )
-    stories: Annotated[tuple[Story, ...], BeforeValidator(_tuple)] = Field(
+    stories: Annotated[tuple[HostStory, ...], BeforeValidator(_tuple)] = Field(
         default=(), json_schema_extra=_sections("stories")
     )
 
 
-class Draft(NamedTuple):
+class TextsDraft(NamedTuple):
     """Texts from the staff page that visitors do not see yet; `content` is the file that they will make."""
 
     texts: HostTexts
@@ -115,7 +115,7 @@ class HostFiles:
     def __init__(self, folder: Path | None, kept: Path | None = None, *, optional: bool = False) -> None:
         self.texts = HostTexts()
         self.pictures: dict[str, tuple[bytes, str]] = {}
-        self.draft: Draft | None = None
+        self.draft: TextsDraft | None = None
         self.fault = ""
         """The faults of the files on the disk; "" if there are none."""
         self._folder, self._kept, self._optional = folder, kept, optional
@@ -172,7 +172,7 @@ class HostFiles:
         new = edit_text(text, chosen)
         if tomllib.loads(new) != data:
             raise EditError(f"{TEXTS} cannot be changed here", "change it with a text editor on a laptop")
-        self.draft = Draft(texts, new.encode())
+        self.draft = TextsDraft(texts, new.encode())
 
     def discard_draft(self) -> None:
         """Forget the draft."""

@@ -26,7 +26,7 @@ from pi_controller.exhibit.crash_count import CrashCounter, boot_id
 from pi_controller.exhibit.exhibit import EndedSession, Exhibit, SessionGames, local_time
 from pi_controller.exhibit.health import MachineWatch
 from pi_controller.exhibit.host_files import OWN_TEXTS, HostFiles
-from pi_controller.exhibit.orders import Order, OrderQueue, Touch
+from pi_controller.exhibit.orders import Order, OrderQueue, ScreenTouch
 from pi_controller.exhibit.page_watch import watch_unit
 from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.exhibit.self_test import Lines, SelfTest, check_installation
@@ -191,7 +191,7 @@ class Installation(Observer["Installation"]):
             self._poll(t)
 
     def _execute(self, t: float, order: Order) -> Future[None] | None:
-        if not isinstance(order, Touch):
+        if not isinstance(order, ScreenTouch):
             return self.staff.execute(t, order)
         self.touched = self.exhibit.touch(t, order.do, order.turn) or self.touched
         return None

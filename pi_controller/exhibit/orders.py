@@ -17,7 +17,7 @@ MAX_NOTICE_CHARS = 300
 MAX_CONTROL_CHARS = 40
 
 
-class Touch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ScreenTouch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A visitor touches the control `do` on the screen number `turn`."""
 
     do: Annotated[str, Meta(min_length=1, max_length=MAX_CONTROL_CHARS)]
@@ -104,7 +104,7 @@ StaffOrder: TypeAlias = (
     | CloseToday
     | Reopen
 )
-Order: TypeAlias = Touch | StaffOrder | DraftTexts | UseSettings
+Order: TypeAlias = ScreenTouch | StaffOrder | DraftTexts | UseSettings
 
 
 class OrderQueue(CommandQueue[Order, None]):

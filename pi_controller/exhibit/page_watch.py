@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pi_controller.errors import describe_error
-from pi_controller.exhibit.health import Fact, log
+from pi_controller.exhibit.health import WatchFact, log
 
 SILENCE_TIMEOUT_S = 120.0
 """The page counts as lost after this time without a poll.
@@ -70,13 +70,15 @@ class KioskWatch:
         except OSError as error:
             log.warning("the screen cannot be restarted: %s", describe_error(error))
 
-    def facts(self, text: Callable[[str], str]) -> list[Fact]:
+    def facts(self, text: Callable[[str], str]) -> list[WatchFact]:
         """Return what the staff page says of the screen; [] if all is well."""
         if not self.restarts and not self.given_up:
             return []
         often = text("restarted {n} times in an hour").format(n=len(self.restarts))
         gone = text("has failed: switch the machine off and on")
-        return [Fact(text("Visitors’ screen"), f"{often}; {gone}" if self.given_up else often, self.given_up, "screen")]
+        return [
+            WatchFact(text("Visitors’ screen"), f"{often}; {gone}" if self.given_up else often, self.given_up, "screen")
+        ]
 
 
 def watch_unit(running: Path, asked: Path) -> KioskWatch:

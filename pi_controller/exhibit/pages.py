@@ -21,7 +21,7 @@ from starlette.routing import Route
 from pi_controller.display.i18n import catalogue
 from pi_controller.exhibit.exhibit import Exhibit
 from pi_controller.exhibit.host_files import HostTexts
-from pi_controller.exhibit.orders import OrderQueue, Touch
+from pi_controller.exhibit.orders import OrderQueue, ScreenTouch
 from pi_controller.exhibit.screen import Screen, build_screen
 from pi_controller.web import requests
 from pi_controller.web.connection_limits import is_loopback
@@ -139,7 +139,7 @@ class ExhibitPage(PushedPage[PageContent]):
             raise RequestError(
                 "origin", "touches are accepted only from the installation's own screen", "see [exhibit] touch"
             )
-        self._orders.put(await requests.read_request(request, Touch))
+        self._orders.put(await requests.read_request(request, ScreenTouch))
         return requests.json_response({"ok": True}, 202)
 
     async def _record_presence(self, request: Request) -> Response:

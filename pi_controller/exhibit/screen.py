@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pi_controller.table.view import View
 
 
-class Choice(msgspec.Struct, frozen=True):
+class ScreenChoice(msgspec.Struct, frozen=True):
     """A control: its touch name `do`, its label, its style `look` (`main`, `plain` or `quiet`), its key's `number`."""
 
     do: str
@@ -66,7 +66,7 @@ class Envelope(msgspec.Struct, frozen=True):
     pads: str = ""
 
 
-class Step(msgspec.Struct, frozen=True):
+class ScreenStep(msgspec.Struct, frozen=True):
     """An explained word or step."""
 
     title: str
@@ -85,11 +85,11 @@ class Screen(msgspec.Struct, frozen=True):
     title: str
     lead: str
     under: str = ""
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[ScreenChoice, ...] = ()
     pads: tuple[Pad, ...] = ()
     rows: tuple[Row, ...] = ()
-    step: Step | None = None
-    words: tuple[Step, ...] = ()
+    step: ScreenStep | None = None
+    words: tuple[ScreenStep, ...] = ()
     numbered: bool = False
     """True if the controls show their numbers, for four large buttons."""
     mat: str = "screen"
@@ -293,7 +293,7 @@ def name_sides(view: View, exhibit: Exhibit, language: str) -> View:
     return msgspec.structs.replace(view, teams=names)
 
 
-def _choices(exhibit: Exhibit, language: str) -> tuple[Choice, ...]:
+def _choices(exhibit: Exhibit, language: str) -> tuple[ScreenChoice, ...]:
     """Return the controls other than the cloths, in the order of the screen."""
     text = catalogue(language).gettext
     labels = {
@@ -313,10 +313,11 @@ def _choices(exhibit: Exhibit, language: str) -> tuple[Choice, ...]:
         "leave": (text("Back to the start"), "quiet", ""),
     }
     numbers = {do: number for number, do in exhibit.numbers.items()}
-    made = [Choice(do, *labels[do], numbers.get(do, 0)) for do in exhibit.touches if do in labels]
+    made = [ScreenChoice(do, *labels[do], numbers.get(do, 0)) for do in exhibit.touches if do in labels]
     answers = [do for do in exhibit.touches if do.startswith("answer:")]
     made += [
-        Choice(do, phrases.choice(do.partition(":")[2], language), "main", "", numbers.get(do, 0)) for do in answers
+        ScreenChoice(do, phrases.choice(do.partition(":")[2], language), "main", "", numbers.get(do, 0))
+        for do in answers
     ]
     return tuple(sorted(made, key=lambda one: ("main", "plain", "quiet").index(one.look)))
 
@@ -370,15 +371,15 @@ def _sticks_before_and_now(view: View) -> tuple[Sticks, Sticks]:
     return count_sticks(view.before), now
 
 
-def _step(lesson: Lesson) -> Step:
-    return Step(lesson.title, lesson.sounds, lesson.text, lesson.caveat)
+def _step(lesson: Lesson) -> ScreenStep:
+    return ScreenStep(lesson.title, lesson.sounds, lesson.text, lesson.caveat)
 
 
-def _words(view: View, language: str) -> tuple[Step, ...]:
+def _words(view: View, language: str) -> tuple[ScreenStep, ...]:
     """Return the words called for the hide on show, without the English one of every game."""
     if view.phase not in ("show", "over"):
         return ()
-    return tuple(Step(*explain_word(call, language)) for call in view.calls if call != "game")
+    return tuple(ScreenStep(*explain_word(call, language)) for call in view.calls if call != "game")
 
 
 def _envelope(game: VisitorGame, text: Callable[[str], str]) -> Envelope | None:

@@ -29,7 +29,7 @@ Lines = Iterator[ReportLine | None]
 """The lines of the checks; None after a step that has no line yet."""
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class SelfTestVerdict(msgspec.Struct, frozen=True):
     """The doctor's lines of a self-test that ended at `t`, s since 1970."""
 
     t: float
@@ -90,7 +90,7 @@ class SelfTest:
 
     def _finish(self, t: float) -> None:
         self._running, self._done_for = None, self._last_hour(t)
-        self.verdict = Verdict(t, tuple(self._found))
+        self.verdict = SelfTestVerdict(t, tuple(self._found))
         log.log(logging.WARNING if self.verdict.failures else logging.INFO, "%s", self.verdict)
         kept = msgspec.json.encode(self.verdict).decode()
         store_state(self._path, kept, "the verdict of the self-test cannot be saved for a restart")
@@ -104,9 +104,9 @@ class SelfTest:
         return due if due <= now else due - timedelta(days=1)
 
 
-def _load_verdict(path: Path | None) -> Verdict | None:
+def _load_verdict(path: Path | None) -> SelfTestVerdict | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Verdict) if path is not None else None
+        return msgspec.json.decode(path.read_bytes(), type=SelfTestVerdict) if path is not None else None
     except (OSError, msgspec.MsgspecError):
         return None
 

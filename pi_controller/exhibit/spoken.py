@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from pi_controller.display import phrases
 from pi_controller.exhibit.lessons import TERMS
-from pi_controller.exhibit.screen import Choice, Screen, build_screen, name_sides
+from pi_controller.exhibit.screen import Screen, ScreenChoice, build_screen, name_sides
 from pi_controller.exhibit.stage import IDLE
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _numbers(exhibit: Exhibit, screen: Screen) -> Sequence[str]:
     return said + [_sentence(f"{one.number}: {one.label}") for one in chosen]
 
 
-def _number(choice: Choice) -> int:
+def _number(choice: ScreenChoice) -> int:
     return choice.number
 
 

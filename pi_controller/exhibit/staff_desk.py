@@ -34,7 +34,7 @@ from pi_controller.errors import SettingsError, describe_error
 from pi_controller.exhibit.crash_count import CrashCounter
 from pi_controller.exhibit.exhibit import UNTIL_REOPENED, Exhibit, SessionGames, local_time
 from pi_controller.exhibit.faults import STEPS, Fault, find_faults, list_steps
-from pi_controller.exhibit.health import Fact, MachineWatch, facts, store_state
+from pi_controller.exhibit.health import MachineWatch, WatchFact, facts, store_state
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.orders import (
     MAX_NOTICE_CHARS,
@@ -57,11 +57,11 @@ from pi_controller.exhibit.orders import (
 from pi_controller.exhibit.page_watch import KioskWatch
 from pi_controller.exhibit.pages import host_lines, render_screen
 from pi_controller.exhibit.screen import build_screen
-from pi_controller.exhibit.self_test import Verdict
+from pi_controller.exhibit.self_test import SelfTestVerdict
 from pi_controller.exhibit.sensor_drift import DriftReading
 from pi_controller.exhibit.staff_setup import Save, SetupHooks, StaffSetup
 from pi_controller.exhibit.stage import IDLE, StageName
-from pi_controller.exhibit.usage import COLUMNS, Bar, Usage
+from pi_controller.exhibit.usage import COLUMNS, Usage, UsageBar
 from pi_controller.host.files import atomic_write
 from pi_controller.host.notify import last_line
 from pi_controller.host.place import KEYS_CHANGED, PROGRAMS, SET_CLOCK_REQUEST
@@ -134,10 +134,10 @@ class StaffView(msgspec.Struct, frozen=True):
     pictures: tuple[str, ...]
     """Names of the host's published pictures."""
     usage: tuple[tuple[str, ...], ...]
-    chart: tuple[Bar, ...]
+    chart: tuple[UsageBar, ...]
     """Sessions of the last days."""
     csv: str
-    machine: tuple[Fact, ...] = ()
+    machine: tuple[WatchFact, ...] = ()
     supply: bool = False
     """True if there is an under-voltage warning to dismiss."""
     drift: tuple[tuple[str, tuple[tuple[str, bool], ...]], ...] = ()
@@ -145,7 +145,7 @@ class StaffView(msgspec.Struct, frozen=True):
     verdict: str = ""
     tested: str = ""
     """Time of the self-test that gave the verdict."""
-    loudspeaker: Fact | None = None
+    loudspeaker: WatchFact | None = None
     """Result of the last test sound."""
     now: str = ""
     """Date and time of the machine's clock."""
@@ -164,7 +164,7 @@ def build_staff_view(
     watch: MachineWatch | None = None,
     screen: KioskWatch | None = None,
     drift: tuple[DriftReading, ...] = (),
-    verdict: Verdict | None = None,
+    verdict: SelfTestVerdict | None = None,
     lights: str = "",
     update: str = "",
 ) -> StaffView:
@@ -178,7 +178,7 @@ def build_staff_view(
     always, never = text("always"), text("none")
     machine = tuple(facts(watch, text)) if watch is not None else ()
     machine += tuple(screen.facts(text)) if screen is not None else ()
-    machine += (Fact(text("Update"), update),) if update else ()
+    machine += (WatchFact(text("Update"), update),) if update else ()
     restarts = recoveries.count if recoveries is not None else 0
     days = sorted(usage.days.items(), reverse=True)[:DAYS]
     return StaffView(
@@ -422,7 +422,7 @@ class StaffDesk:
         self.page = page
         self._at, self._exhibit = at, at.exhibit
         self._sound_ended: Future[None] | None = None
-        self._loudspeaker: Fact | None = None
+        self._loudspeaker: WatchFact | None = None
         self._key_changes, self._keys_seen = key_changes, at.games.folder / ".exhibit-keys"
         changes, seen = _read_lines(key_changes), set(_read_lines(self._keys_seen))
         self._keys = tuple(one for one in changes if one not in seen)
@@ -530,7 +530,7 @@ class StaffDesk:
     def _report_sound(self, t: float, fault: str) -> None:
         ended, self._sound_ended = self._sound_ended, None
         text = catalogue(self._exhibit.section.languages[0]).gettext
-        self._loudspeaker = Fact(text("Loudspeaker"), fault or text("The test sound was played."), bool(fault))
+        self._loudspeaker = WatchFact(text("Loudspeaker"), fault or text("The test sound was played."), bool(fault))
         self.refresh(t)
         if ended is not None:
             ended.set_result(None)

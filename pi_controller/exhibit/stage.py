@@ -28,7 +28,7 @@ class Times(NamedTuple):
     longest_s: float = 900.0
 
 
-class Pace(NamedTuple):
+class VisitPace(NamedTuple):
     """Durations of the mat's own actions, seconds: slow enough to follow."""
 
     toss_s: float = 2.5

@@ -30,7 +30,7 @@ MAX_DAYS = 3660
 """Ten years; after that the oldest day is dropped."""
 
 
-class Bar(NamedTuple):
+class UsageBar(NamedTuple):
     """A day of the chart: its `total` of sessions, and `parts` from the bottom: the kind, its top and height in %."""
 
     day: str
@@ -64,7 +64,7 @@ class Usage:
             del self.days[min(self.days)]
         store_state(self._path, json.dumps(self.days, indent=0) + "\n", "the counts of sessions cannot be written")
 
-    def bars(self, last: date, days: int) -> tuple[Bar, ...]:
+    def bars(self, last: date, days: int) -> tuple[UsageBar, ...]:
         """Return the sessions of `days` days up to `last`, as bars of a chart; () without any session in them."""
         wanted = [(last - timedelta(days=days - 1 - n)).isoformat() for n in range(days)]
         most = max((self.days[day]["sessions"] for day in wanted if day in self.days), default=0)
@@ -77,13 +77,13 @@ class Usage:
         return "\n".join(lines) + "\n"
 
 
-def _bar(day: str, counts: Mapping[str, int], most: int) -> Bar:
+def _bar(day: str, counts: Mapping[str, int], most: int) -> UsageBar:
     parts, top = list[tuple[str, float, float]](), 100.0
     for kind in SESSION_KINDS:
         height = 100.0 * counts.get(kind, 0) / most
         top -= height
         parts.append((kind, round(top, 1), round(height, 1)))
-    return Bar(day, counts.get("sessions", 0), tuple(parts))
+    return UsageBar(day, counts.get("sessions", 0), tuple(parts))
 
 
 def usage_path(settings: Settings) -> Path | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from pi_controller.errors import MatError
 from pi_controller.exhibit.lessons import START_POSITION, Lessons, sticks
-from pi_controller.exhibit.stage import Pace
+from pi_controller.exhibit.stage import VisitPace
 from pi_controller.pads import EVERY_PAD
 from pi_controller.referee.facts import ActionPlayed, Fact, HideAgain, Reveal
 from pi_controller.referee.hits import ONE_STROKE_S
@@ -61,14 +61,14 @@ class VisitorGame:
         t: float,
         *,
         kind: MatKind = "screen",
-        pace: Pace | None = None,
+        pace: VisitPace | None = None,
         hides: int = 8,
         lessons: Lessons | None = None,
     ) -> None:
         self.table = table
         self.sides = sides
         self.kind = kind
-        self.pace = pace or Pace()
+        self.pace = pace or VisitPace()
         self.lessons = lessons
         self.hand: int | None = None
         """The pad with a hand under it, on the screen."""

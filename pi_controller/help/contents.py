@@ -44,14 +44,14 @@ class Page(NamedTuple):
     title: str
 
 
-class Section(NamedTuple):
+class HelpSection(NamedTuple):
     """The pages under one heading of the index."""
 
     title: str
     pages: tuple[Page, ...]
 
 
-class Result(NamedTuple):
+class SearchResult(NamedTuple):
     """A page found by a search, with the text around the first match."""
 
     page: Page
@@ -73,14 +73,14 @@ def address_of(source: str) -> str:
 
 
 @cache
-def list_sections() -> tuple[Section, ...]:
+def list_sections() -> tuple[HelpSection, ...]:
     """Return all pages by the sections of the index; a page that this installation lacks is left out."""
-    found: list[Section] = []
+    found: list[HelpSection] = []
     for part in re.split(r"^## ", read_page(INDEX), flags=re.MULTILINE)[1:]:
         entries = ((entry["title"], resolve(INDEX, entry["link"])[0]) for entry in _ENTRY.finditer(part))
         pages = tuple(Page(address_of(source), source, title) for title, source in entries if _exists(source))
         if pages:
-            found.append(Section(part.splitlines()[0].strip(), pages))
+            found.append(HelpSection(part.splitlines()[0].strip(), pages))
     return tuple(found)
 
 
@@ -188,12 +188,12 @@ def _make_unique(slug: str, used: dict[str, int]) -> str:
     return f"{slug}_{number}" if number else slug
 
 
-def search(query: str) -> list[Result]:
+def search(query: str) -> list[SearchResult]:
     """Return the pages that contain every word of `query`, those with the words in a heading first."""
     words = query.casefold().split()[:8]
     if not words:
         return []
-    ranked: list[tuple[int, Result]] = []
+    ranked: list[tuple[int, SearchResult]] = []
     for page in list_pages().values():
         text = plain_text(page.source)
         low = text.casefold()
@@ -201,7 +201,7 @@ def search(query: str) -> list[Result]:
             headings = " ".join((page.title, *_HEADING.findall(read_page(page.source)))).casefold()
             in_title = sum(word in page.title.casefold() for word in words)
             weight = 20 * in_title + 5 * sum(word in headings for word in words) + min(4, low.count(words[0]))
-            ranked.append((-weight, Result(page, _excerpt(text, low, words))))
+            ranked.append((-weight, SearchResult(page, _excerpt(text, low, words))))
     ranked.sort(key=lambda one: one[0])
     return [result for _, result in ranked[:MAX_RESULTS]]
 

@@ -78,7 +78,7 @@ _SENTENCES: Mapping[type, str | tuple[str, str]] = {
     d.Rejected: mark("Match {match}: the result of {table} does not count."),
     d.Result: mark("Match {match}: {winner} beats {other}. Entered by hand."),
     d.TieEntered: mark("Match {match}: neither {first} nor {second} wins."),
-    d.ClockSet: (mark("Clock of round {round} stopped."), mark("Clock of round {round} started.")),
+    d.MatchClockSet: (mark("Clock of round {round} stopped."), mark("Clock of round {round} started.")),
     d.Corrected: mark("Match {match} corrected: {winner} beats {other}.{then}"),
     d.Replayed: mark("Match {match}, {first} against {second}, is played again: its result is void."),
     d.Forfeited: mark("{team} loses match {match} and stays in the tournament."),
@@ -97,8 +97,8 @@ _SENTENCES: Mapping[type, str | tuple[str, str]] = {
 }
 """The sentence for each type of decision. Of two sentences the second is used if the field in `_SWITCHES` is set."""
 _SWITCHES: Mapping[type, str] = {
-    d.TeamsDrawn: "seed", d.TableUsed: "on", d.ClockSet: "running", d.Announced: "text", d.StreamTableChosen: "table",
-    d.CheckedIn: "here", d.Pronounced: "said",
+    d.TeamsDrawn: "seed", d.TableUsed: "on", d.MatchClockSet: "running", d.Announced: "text",
+    d.StreamTableChosen: "table", d.CheckedIn: "here", d.Pronounced: "said",
 }  # fmt: skip
 _REASONS: Mapping[str, str] = {
     "withdrawn": mark("withdrawn"),
@@ -144,7 +144,7 @@ class DecisionLog:
     def describe(self, decision: d.Decision) -> str:
         """Return a decision as a sentence for the tournament's committee, with the names of teams and tables."""
         fact, text = decision.fact, catalogue(self._language).gettext
-        if isinstance(fact, d.Undone):
+        if isinstance(fact, d.DecisionUndone):
             all_ = self._director.history.decisions
             said = " ".join(self.describe(all_[seq - 1]) for seq in fact.taken_back if seq <= len(all_))
             return _with_reason(text("Undone: {what}").format(what=said[:MAX_SENTENCE_CHARS]), fact.reason)

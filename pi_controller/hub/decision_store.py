@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from pi_controller.journal.file import Row, genesis, next_hash
+from pi_controller.journal.file import JournalRow, genesis, next_hash
 from pi_controller.tournament.decisions import Decision, Fact
 
 if TYPE_CHECKING:
@@ -77,5 +77,5 @@ class TournamentLog(StoreUser):
             self.keys[actor, key] = seq
 
 
-def _row(seq: int, t: float, actor: str, key: str, body: str) -> Row:
-    return Row(seq, seq, t, f"{actor}\0{key}", body)
+def _row(seq: int, t: float, actor: str, key: str, body: str) -> JournalRow:
+    return JournalRow(seq, seq, t, f"{actor}\0{key}", body)

@@ -31,7 +31,7 @@ from pi_controller.table.view import View, is_pause
 from pi_controller.text import strip_controls
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.competition import Finish
-from pi_controller.tournament.decision_history import History
+from pi_controller.tournament.decision_history import DecisionHistory
 from pi_controller.tournament.director import Tournament
 
 log = logging.getLogger(__name__)
@@ -106,7 +106,7 @@ class Director:
     """
 
     def __init__(self, log: TournamentLog, inbox: Inbox, changed: Callable[[], None] = lambda: None) -> None:
-        self.history = History(log.read())
+        self.history = DecisionHistory(log.read())
         self.changed = changed
         self.notes: dict[str, str] = {}
         """Notes for the director, by subject."""

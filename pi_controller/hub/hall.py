@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from pi_controller.display.i18n import catalogue
-from pi_controller.tournament import Competition, State
+from pi_controller.tournament import Competition, TournamentState
 from pi_controller.tournament.bracket import Match, WinnerOf
 from pi_controller.tournament.elimination import Elimination
 from pi_controller.web.bracket_page import (
@@ -57,7 +57,7 @@ class WallPart(NamedTuple):
     is_current: bool
 
 
-def wall_parts(competition: Competition, state: State, language: str = "en") -> tuple[WallPart, ...]:
+def wall_parts(competition: Competition, state: TournamentState, language: str = "en") -> tuple[WallPart, ...]:
     """Return the parts of a bracket, from the first round to the final; () if the tournament has no bracket (yet)."""
     cup, its_state = find_elimination(competition, state)
     if cup is None or not its_state.teams:
@@ -72,7 +72,7 @@ def wall_parts(competition: Competition, state: State, language: str = "en") -> 
     return tuple(_draw(cup, its_state, blocks, language) for blocks in pages)
 
 
-def _blocks(cup: Elimination, state: State, count: int, language: str) -> Iterator[Block]:
+def _blocks(cup: Elimination, state: TournamentState, count: int, language: str) -> Iterator[Block]:
     """Yield the blocks of a bracket, each of `count` columns or fewer."""
     text = catalogue(language).gettext
     matches = drawn_matches(cup, state)
@@ -161,7 +161,7 @@ def _height(block: Block) -> float:
     return max(y for _, y in _place(block, _top(block), grid).values()) + grid.height
 
 
-def _draw(cup: Elimination, state: State, blocks: Sequence[Block], language: str) -> WallPart:
+def _draw(cup: Elimination, state: TournamentState, blocks: Sequence[Block], language: str) -> WallPart:
     text = catalogue(language).gettext
     columns = max(len(block.rounds) for block in blocks)
     grid = GRIDS[columns]

@@ -319,7 +319,7 @@ class Hub:
                     del self._ordered[table]  # the retained order lacks the current time, so the clock would be wrong
                     self.wake()
             case "view":
-                view = messages.decode(data, View)
+                view = messages.decode_view(data)
                 names = {key: clean_name(name) for key, name in view.teams.items()}
                 view = view if names == view.teams else msgspec.structs.replace(view, teams=names)
                 mat = True if view.link else None if shown.mat is None else False

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 from pi_controller.hub.messages import Ack, Events, Hello, RefusalReason, StoredMessage
 from pi_controller.hub.store import BadValueError, Database, DatabaseUnavailableError, StoreError, StoreUser
-from pi_controller.journal.file import Row, genesis, next_hash
+from pi_controller.journal.file import JournalRow, genesis, next_hash
 
 _TABLES = (
     """games(
@@ -165,7 +165,7 @@ class Inbox(StoreUser):
             found.setdefault(tid, {})[epoch] = seq
         return found
 
-    def rows(self, table: str, epoch: str, first: int = 1, last: int = MAX_SEQ) -> Iterator[Row]:
+    def rows(self, table: str, epoch: str, first: int = 1, last: int = MAX_SEQ) -> Iterator[JournalRow]:
         """Yield the stored records of this journal from `first` to `last`, in order. Raises `StoreError`."""
         query = (
             "SELECT seq, batch, t, kind, body, hash FROM records "
@@ -173,7 +173,7 @@ class Inbox(StoreUser):
         )
         with self._lock:
             found = self._store.execute(query, (table, epoch, first, last))
-        yield from map(Row._make, found)
+        yield from map(JournalRow._make, found)
 
     def _hello(self, t: float, table: str, hello: Hello) -> Ack:
         known = self._games(table)
@@ -200,7 +200,7 @@ class Inbox(StoreUser):
         held = self._games(table).get(events.epoch)
         if held is None:
             return None  # there was no hello: without an answer the table sends one
-        new: list[Row] = []
+        new: list[JournalRow] = []
         hashes = self._hashes(held, [record.seq for record in events.records if record.seq <= held.seq])
         for record in events.records:
             if held.refused:
@@ -226,7 +226,7 @@ class Inbox(StoreUser):
         self._keep(held, new)
         return Ack(events.epoch, held.seq, refused=held.refused)
 
-    def _keep(self, held: _StoredJournal, new: list[Row]) -> None:
+    def _keep(self, held: _StoredJournal, new: list[JournalRow]) -> None:
         if new:
             query = "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)"
             self._store.execute_many(query, [(held.id, *row) for row in new])

@@ -13,9 +13,11 @@ import msgspec
 from msgspec import Meta
 
 from pi_controller.config.fields import is_topic_name
+from pi_controller.display import phrases
+from pi_controller.display.game_display import get_show
 from pi_controller.errors import MatError
 from pi_controller.host.machine_health import MachineHealth
-from pi_controller.journal.file import EPOCH_BYTES, Row, chain_rows, genesis
+from pi_controller.journal.file import EPOCH_BYTES, JournalRow, chain_rows, genesis
 from pi_controller.table.view import View
 from pi_controller.text import MAX_NAME_CHARS
 
@@ -45,7 +47,7 @@ class MessageError(MatError, ValueError):
     code = "message"
 
 
-class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=True):
+class SentRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=True):
     """A record of a journal, as `journal.file.Row`."""
 
     seq: Annotated[int, Meta(ge=1, lt=2**53)]
@@ -55,12 +57,12 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like
     body: Annotated[str, Meta(max_length=MAX_MESSAGE_BYTES)]
     hash: _Hex
 
-    def row(self) -> Row:
+    def row(self) -> JournalRow:
         """Convert it to a row of the journal's hash chain."""
-        return Row(self.seq, self.batch, self.t, self.kind, self.body, self.hash)
+        return JournalRow(self.seq, self.batch, self.t, self.kind, self.body, self.hash)
 
 
-class Game(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=True):
+class SentGame(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=True):
     """A journal at the table: its epoch (hex) and the number of its last record."""
 
     epoch: _Epoch
@@ -74,7 +76,7 @@ class Hello(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     ask: _Word
-    games: Annotated[tuple[Game, ...], Meta(min_length=1, max_length=MAX_GAMES)]
+    games: Annotated[tuple[SentGame, ...], Meta(min_length=1, max_length=MAX_GAMES)]
     program: _Word = ""
 
 
@@ -82,7 +84,7 @@ class Events(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Consecutive records of the journal with this epoch."""
 
     epoch: _Epoch
-    records: Annotated[tuple[Record, ...], Meta(min_length=1, max_length=MAX_RECORDS)]
+    records: Annotated[tuple[SentRecord, ...], Meta(min_length=1, max_length=MAX_RECORDS)]
 
 
 class Ack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -122,21 +124,21 @@ class GameCopy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     data: Annotated[bytes, Meta(max_length=MAX_COPY_BYTES)]
 
     @classmethod
-    def pack(cls, epoch: str, rows: Sequence[Row]) -> Self:
+    def pack(cls, epoch: str, rows: Sequence[JournalRow]) -> Self:
         """Copy the `rows` of the journal `epoch`, from its first one on. Raises `MessageError` if they are too many."""
         data = zlib.compress(msgspec.json.encode([(row.batch, row.t, row.kind, row.body) for row in rows]))
         if len(data) > MAX_COPY_BYTES:
             raise MessageError("the journal of this game is too long to move", "enter its result by hand")
         return cls(epoch, rows[-1].seq, rows[-1].hash, data)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[JournalRow]:
         """Return the rows. Raises `MessageError` if they are not those of the journal's hash chain."""
         try:
             unpacked = zlib.decompressobj().decompress(self.data, MAX_UNPACKED_BYTES)
             parts = msgspec.json.decode(unpacked, type=list[tuple[int, float, str, str]])
         except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise MessageError(f"the copy of the game cannot be read: {error}") from error
-        plain = (Row(n, *part) for n, part in enumerate(parts, 1))
+        plain = (JournalRow(n, *part) for n, part in enumerate(parts, 1))
         rows = list(chain_rows(genesis(self.epoch), plain))
         if not rows or (rows[-1].seq, rows[-1].hash) != (self.seq, self.hash):
             raise MessageError("the copy of the game is not what the other table recorded")
@@ -241,3 +243,14 @@ def decode(data: bytes, kind: type[_Kind]) -> _Kind:
         raise MessageError(
             f"invalid {name} message: {error}", "check that table and hub have the same version"
         ) from error
+
+
+def decode_view(data: bytes) -> View:
+    """Return a table's view that every page can draw. Raises `MessageError`."""
+    view = decode(data, View)
+    try:
+        phrases.sentence(view)
+        get_show(view.game).pads(view, "en")
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise MessageError("the score sheet of this view is not one of its game") from error
+    return view

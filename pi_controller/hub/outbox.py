@@ -7,7 +7,7 @@ the broker loses accepted messages, that costs only a second.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pi_controller.hub.messages import MAX_GAMES, MAX_RECORDS, Ack, Game, Hello
+from pi_controller.hub.messages import MAX_GAMES, MAX_RECORDS, Ack, Hello, SentGame
 
 MAX_UNACKED_RECORDS = MAX_RECORDS
 """Maximum records sent and not yet acknowledged."""
@@ -42,7 +42,7 @@ class Outbox:
         """The journal being sent; "" until the hub has answered the hello."""
         self._start = start
         self._program = program
-        self._games: tuple[Game, ...] = ()
+        self._games: tuple[SentGame, ...] = ()
         self._released = 0
         self._asks = 0
         self._ask_at: float | None = None
@@ -55,7 +55,7 @@ class Outbox:
         """Whether the hub has acknowledged all records that may be sent."""
         return bool(self._games) and self.epoch == self._games[-1].epoch and self.acked >= self._released
 
-    def set_available(self, games: Sequence[Game], released: int) -> None:
+    def set_available(self, games: Sequence[SentGame], released: int) -> None:
         """Set the journals and the released records of the table."""
         self._games = tuple(games)[-MAX_GAMES:]
         self._released = released

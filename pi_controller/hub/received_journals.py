@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from pi_controller.errors import JournalError
 from pi_controller.host.files import create_private_file
-from pi_controller.hub.messages import MAX_GAMES, Game
+from pi_controller.hub.messages import MAX_GAMES, SentGame
 from pi_controller.hub.outbox import RecordRange
 from pi_controller.journal import file as journal_file
-from pi_controller.journal.file import Row
+from pi_controller.journal.file import JournalRow
 from pi_controller.referee.facts import Fact, GameOpened, MatchGiven
 
 _FIRST = 8
@@ -31,7 +31,7 @@ class _JournalFile(NamedTuple):
     """
 
     path: Path
-    game: Game
+    game: SentGame
     before: Path | None
     order: str
 
@@ -44,11 +44,11 @@ class Journals:
         self._since = journal_file.sidecar_path(path, ".hub")
         self._kept: list[_JournalFile] = []
 
-    def games(self, epoch: str, seq: int) -> tuple[Game, ...]:
+    def games(self, epoch: str, seq: int) -> tuple[SentGame, ...]:
         """Return the games in the order they were played; the last one has this `epoch` and `seq` records."""
         if not self._kept or self._kept[-1].game.epoch != epoch:
             self._kept = self._find_journals(epoch)
-        return (*(one.game for one in self._kept[:-1]), Game(epoch, seq))
+        return (*(one.game for one in self._kept[:-1]), SentGame(epoch, seq))
 
     @property
     def orders(self) -> frozenset[str]:
@@ -60,7 +60,7 @@ class Journals:
         """The hub's order that started the current game, or ""."""
         return self._kept[-1].order if self._kept else ""
 
-    def rows(self, wanted: RecordRange) -> list[Row]:
+    def rows(self, wanted: RecordRange) -> list[JournalRow]:
         """Return the records of the range `wanted`."""
         path = next((one.path for one in self._kept if one.game.epoch == wanted.epoch), self._path)
         rows = journal_file.read_rows(path, wanted.epoch, wanted.first, wanted.last)
@@ -100,7 +100,7 @@ def _read_journal(path: Path) -> _JournalFile | None:
         facts += [journal_file.decode(row.body) for row in first]
     after = next((fact.after for fact in facts if isinstance(fact, GameOpened)), "")
     order = next((fact.order for fact in facts if isinstance(fact, MatchGiven)), "")
-    return _JournalFile(path, Game(about.epoch, seq), path.with_name(Path(after).name) if after else None, order)
+    return _JournalFile(path, SentGame(about.epoch, seq), path.with_name(Path(after).name) if after else None, order)
 
 
 READ_ERRORS = (JournalError, OSError, ValueError, sqlite3.Error)

@@ -317,10 +317,10 @@ def split_events(wanted: outbox.RecordRange, journals: Journals) -> list[message
     after = wanted._replace(first=wanted.last + 1, last=wanted.last + messages.MAX_RECORDS)
     rows += [row for row in journals.rows(after) if rows and row.batch == rows[-1].batch]
     made: list[messages.Events] = []
-    part: list[messages.Record] = []
+    part: list[messages.SentRecord] = []
     size = 0
     for _, batch in groupby(rows, key=attrgetter("batch")):
-        records = [messages.Record(*row) for row in batch]
+        records = [messages.SentRecord(*row) for row in batch]
         length = sum(len(record.body) for record in records)
         if part and (size + length > _PART_BYTES or len(part) + len(records) > messages.MAX_RECORDS):
             made.append(messages.Events(wanted.epoch, tuple(part)))

@@ -21,7 +21,7 @@ from pi_controller.errors import MatError, describe_error
 from pi_controller.host.platform import is_root
 from pi_controller.journal.file import SHORT_HASH_CHARS
 from pi_controller.journal.read_record import read_journal_record
-from pi_controller.journal.sheet import Line, Sheet, columns
+from pi_controller.journal.sheet import Sheet, SheetLine, columns
 from pi_controller.record.writing import write
 from pi_controller.text import strip_controls, strip_controls_deep
 
@@ -74,7 +74,7 @@ class Wording(NamedTuple):
     """Texts of the page: the game's name, and how a line is described (by default in the score sheet's own words)."""
 
     game: str = ""
-    line: Callable[[Line], str] = lambda line: line.what
+    line: Callable[[SheetLine], str] = lambda line: line.what
 
 
 def page(sheet: Sheet, paper: Paper = "A4", wording: Wording = Wording()) -> str:  # noqa: B008 - it is frozen
@@ -154,7 +154,7 @@ def _table(sheet: Sheet, wording: Wording) -> Iterator[str]:
     yield "</table>"
 
 
-def _row(line: Line, done: str, turn: str, counted: int, in_words: bool) -> str:
+def _row(line: SheetLine, done: str, turn: str, counted: int, in_words: bool) -> str:
     what = _set(done.replace("_", " ")) + (f' <span class="small">[{_set(line.by)}]</span>' if line.by else "")
     if in_words and line.state:
         counts = ", ".join(f"{_set(whose or what)} {many}" for what, whose, many in columns(line.state))

@@ -42,7 +42,7 @@ _RECORD = b"moccasin-mat record\0"
 _NUMBERS = struct.Struct(">qqd")
 
 
-class Row(NamedTuple):
+class JournalRow(NamedTuple):
     """A record as stored in the file; `hash` is hex, empty before the record is chained."""
 
     seq: int
@@ -58,7 +58,7 @@ def genesis(epoch: str) -> str:
     return hashlib.sha256(_GENESIS + bytes.fromhex(epoch)).hexdigest()
 
 
-def next_hash(previous: str, row: Row) -> str:
+def next_hash(previous: str, row: JournalRow) -> str:
     """Return the hash of `row` after the hash `previous` (hex); `row.hash` is ignored."""
     kind, body = row.kind.encode(), row.body.encode()
     numbers = _NUMBERS.pack(row.seq, row.batch, row.t + 0.0)  # SQLite keeps no negative zero
@@ -66,7 +66,7 @@ def next_hash(previous: str, row: Row) -> str:
     return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
-def chain_rows(previous: str, rows: Iterable[Row]) -> Iterator[Row]:
+def chain_rows(previous: str, rows: Iterable[JournalRow]) -> Iterator[JournalRow]:
     """Yield `rows` with their hashes, starting after the hash `previous`."""
     for row in rows:
         previous = next_hash(previous, row)
@@ -315,20 +315,20 @@ def sidecar_path(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)
 
 
-def rows(db: sqlite3.Connection, to: int | None = None, first: int = 1) -> Iterator[Row]:
+def rows(db: sqlite3.Connection, to: int | None = None, first: int = 1) -> Iterator[JournalRow]:
     """Yield the records in order, from `first` up to `to` (None: the last).
 
     Raises `sqlite3.Error`, also if a value does not have its column's type: SQLite stores any type in any column.
     """
     last = 2**63 - 1 if to is None else to
     query = "SELECT seq, batch, t, kind, body, hash FROM facts WHERE seq BETWEEN ? AND ? ORDER BY seq"
-    for row in map(Row._make, db.execute(query, (first, last))):
+    for row in map(JournalRow._make, db.execute(query, (first, last))):
         if [type(value) for value in row] != [int, int, float, str, str, str]:
             raise DamagedRecordError("a value has the wrong type")
         yield row
 
 
-def read_rows(path: Path, epoch: str, first: int, last: int) -> list[Row] | None:
+def read_rows(path: Path, epoch: str, first: int, last: int) -> list[JournalRow] | None:
     """Return the records `first` to `last` of the journal at `path`, as stored; None if it is of another `epoch`.
 
     Raises `JournalError`.
@@ -355,7 +355,7 @@ def require_meta(path: Path, db: sqlite3.Connection) -> Meta:
         raise damage_error(path, str(error)) from error
 
 
-def create_tables(db: sqlite3.Connection, about: Meta, records: Iterable[Row] = ()) -> None:
+def create_tables(db: sqlite3.Connection, about: Meta, records: Iterable[JournalRow] = ()) -> None:
     """Create the tables of a journal in the empty `db`, in one transaction, and insert `records` with new hashes."""
     db.execute("BEGIN IMMEDIATE")
     _run(db, _TABLES)
@@ -367,7 +367,7 @@ def create_tables(db: sqlite3.Connection, about: Meta, records: Iterable[Row] = 
     db.execute("COMMIT")
 
 
-def insert(db: sqlite3.Connection, records: Iterable[Row]) -> None:
+def insert(db: sqlite3.Connection, records: Iterable[JournalRow]) -> None:
     """Insert `records` with their hashes and state the new number of records, in the current transaction."""
     db.executemany("INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?)", records)
     (last,) = db.execute("SELECT coalesce(max(seq), 0) FROM facts").fetchone()
@@ -389,7 +389,7 @@ def hidden_sidecar_path(path: Path, ending: str) -> Path:
     return path.with_name(f".{path.name}.{ending}")
 
 
-def write_new_journal(path: Path, about: Meta, records: Iterable[Row], ending: str = "new") -> Path:
+def write_new_journal(path: Path, about: Meta, records: Iterable[JournalRow], ending: str = "new") -> Path:
     """Write a new, synced journal to a hidden file beside `path`; return it. `put_in_place` renames it to `path`."""
     new = hidden_sidecar_path(path, ending)
     remove(new)

@@ -25,7 +25,7 @@ from pi_controller.errors import JournalError, describe_error
 from pi_controller.host.files import create_private_file
 from pi_controller.host.platform import lock_file
 from pi_controller.journal import file, rotation
-from pi_controller.journal.file import Meta, Row, damage_error, journal_error, journal_errors
+from pi_controller.journal.file import JournalRow, Meta, damage_error, journal_error, journal_errors
 from pi_controller.journal.verify import ChainChecker, check_records
 from pi_controller.referee.facts import Fact, GameOpened
 
@@ -63,7 +63,7 @@ class Journal:
         self._db: sqlite3.Connection | None = None
         self._lock: IO[bytes] | None = None
         self._file_id: tuple[int, int] | None = None
-        self._gathered = list[Row]()
+        self._gathered = list[JournalRow]()
         try:
             self._prepare_files()
             self.reopen()
@@ -115,7 +115,7 @@ class Journal:
         self._gathered.clear()
         return batch
 
-    def _store(self, rows: Sequence[Row]) -> None:
+    def _store(self, rows: Sequence[JournalRow]) -> None:
         db = self.database()
         try:
             db.execute("BEGIN IMMEDIATE")
@@ -147,7 +147,7 @@ class Journal:
                 ) from error
             yield row.seq, row.batch, fact
 
-    def rows(self, to: int | None = None) -> Iterator[Row]:
+    def rows(self, to: int | None = None) -> Iterator[JournalRow]:
         """Yield every record as stored, after checking its hash; up to the `seq` `to` if given."""
         with journal_errors(self.path, "read"):
             previous = file.genesis(self.meta.epoch) if self.meta else ""
@@ -319,10 +319,10 @@ class MemoryJournal(Journal):
     """A journal in memory, for a game that is not recorded: it has no files and writes nothing to disk."""
 
     def __init__(self, created: float = 0.0, token: Callable[[int], bytes] = secrets.token_bytes) -> None:
-        self._rows = list[Row]()
+        self._rows = list[JournalRow]()
         super().__init__("memory", created=created, token=token)
 
-    def rows(self, to: int | None = None) -> Iterator[Row]:
+    def rows(self, to: int | None = None) -> Iterator[JournalRow]:
         """Yield every record; up to the `seq` `to` if given."""
         yield from self._rows[:to]
 
@@ -352,14 +352,14 @@ class MemoryJournal(Journal):
     def _prepare_files(self) -> None:
         """Do nothing: there are no files."""
 
-    def _store(self, rows: Sequence[Row]) -> None:
+    def _store(self, rows: Sequence[JournalRow]) -> None:
         self._rows += rows
 
 
-def _rows_of(facts: Sequence[Fact], after: int, batch: int) -> Iterator[Row]:
+def _rows_of(facts: Sequence[Fact], after: int, batch: int) -> Iterator[JournalRow]:
     """Yield `facts` as records of one batch, numbered after `after` and without hashes."""
     for seq, fact in enumerate(facts, after + 1):
-        yield Row(seq, batch, fact.t, str(fact.__struct_config__.tag), _encode(fact).decode())
+        yield JournalRow(seq, batch, fact.t, str(fact.__struct_config__.tag), _encode(fact).decode())
 
 
 def acquire_lock(path: Path) -> IO[bytes]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pi_controller.journal import file
-from pi_controller.journal.file import Meta, Row
+from pi_controller.journal.file import JournalRow, Meta
 from pi_controller.journal.journal import acquire_lock
 from pi_controller.journal.rotation import set_aside
 from pi_controller.journal.verify import ChainChecker, check_records
@@ -27,7 +27,7 @@ class RecoveredJournal:
     that the file states (0: unknown).
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[JournalRow, ...]
     about: Meta
     fault: str
     stated: int
@@ -84,7 +84,7 @@ def _read_prefix(path: Path, with_journal: bool) -> RecoveredJournal:
     return RecoveredJournal(tuple(rows), about._replace(origin=origin[:200]), fault, stated)
 
 
-def _is_last_of_event(row: Row, db: sqlite3.Connection) -> bool:
+def _is_last_of_event(row: JournalRow, db: sqlite3.Connection) -> bool:
     """Return whether the record after `row` can be read and is of the next event."""
     try:
         after = db.execute("SELECT batch FROM facts WHERE seq = ?", (row.seq + 1,)).fetchone()

@@ -18,7 +18,7 @@ from typing import Any
 
 from pi_controller.errors import JournalError
 from pi_controller.journal import file
-from pi_controller.journal.file import Meta, Row, journal_errors
+from pi_controller.journal.file import JournalRow, Meta, journal_errors
 from pi_controller.referee.facts import Fact, GameOpened, LinkSeen, SensorsSeen, SensorsUsed
 from pi_controller.referee.story import Story
 from pi_controller.rules.base import Game
@@ -42,7 +42,7 @@ def archive_path(journal: Path, began: float) -> Path:
     return place
 
 
-def write_next_journal(journal: Path, about: Meta, records: Sequence[Row]) -> None:
+def write_next_journal(journal: Path, about: Meta, records: Sequence[JournalRow]) -> None:
     """Write the next game's journal beside `journal`, under a hidden name. Raises `JournalError`."""
     with journal_errors(journal, "followed by another"):
         file.write_new_journal(journal, about, records, _NEXT)
@@ -77,7 +77,7 @@ def finish_rotation(journal: Path) -> None:
             file.remove(new)
 
 
-def set_aside(journal: Path, t: float, about: Meta, records: Sequence[Row]) -> Path:
+def set_aside(journal: Path, t: float, about: Meta, records: Sequence[JournalRow]) -> Path:
     """Archive the damaged journal and its -journal file under the date of `t`; put a journal of `records` in its place.
 
     Without `records` there is then no journal, so that a fresh one can be created. Returns the path of the damaged one.

@@ -18,7 +18,7 @@ from pi_controller.record.notation import format_action
 from pi_controller.record.table_facts import format_answer, format_table_fact, format_words
 from pi_controller.referee import facts
 from pi_controller.referee.facts import ActionPlayed, Fact, StateSet, Undone
-from pi_controller.referee.history import History, Step, Timeline
+from pi_controller.referee.history import History, HistoryStep, Timeline
 from pi_controller.referee.story import Story
 from pi_controller.rules import registry
 from pi_controller.rules.base import Game, Json
@@ -33,7 +33,7 @@ _UNDER_WAY = ("hide", "check", "hit", "guess", "throw")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SheetLine:
     """One line: record `seq` of event `batch`, `t` seconds since the game was opened, `what` in words.
 
     `turn` is the number of its hide or turn (0 before the first), `side` the side whose turn it is. `state` is the
@@ -66,7 +66,7 @@ class Sheet:
     opened: float
     epoch: str
     head: tuple[int, str]
-    lines: tuple[Line, ...]
+    lines: tuple[SheetLine, ...]
     state: Mapping[str, Json]
     over: bool
 
@@ -77,7 +77,7 @@ def sheet_of(journal: Journal) -> Sheet:
     if opened is None:
         raise JournalError(f"journal {journal.path.name} contains no game yet", "play first")
     game = registry.game(opened.game, opened.options)
-    lines: list[Line] = []
+    lines: list[SheetLine] = []
     records = list(journal.read())
     writer = _Writer(
         game, opened.teams, {batch for batch, fact in records if isinstance(fact, ActionPlayed) and _is_foul(fact)}
@@ -171,7 +171,7 @@ class _Writer:
         self._called_in = 0
         self._turns = _Turns(game)
 
-    def lines(self, seq: int, step: Step[Story], t: float) -> Iterator[Line]:
+    def lines(self, seq: int, step: HistoryStep[Story], t: float) -> Iterator[SheetLine]:
         """Yield the line of a record, if it has one; `t` is in seconds since the game was opened."""
         batch, fact, counts, before, after = step
         turn, side = self._turns.of(batch, fact, before)
@@ -192,7 +192,7 @@ class _Writer:
             self._game.sheet(after.state) if counts and isinstance(fact, ActionPlayed | Undone | StateSet) else {}
         )
         calls = fact.calls if isinstance(fact, ActionPlayed) else ()
-        yield Line(seq, batch, t, kind, what, calls, by, counts, turn, side, action, state)
+        yield SheetLine(seq, batch, t, kind, what, calls, by, counts, turn, side, action, state)
 
     def _describe(self, fact: Fact) -> tuple[Kind, str, str] | None:
         match fact:

@@ -15,14 +15,14 @@ from pathlib import Path
 
 from pi_controller.errors import DamagedJournalError, JournalError, MatError
 from pi_controller.journal import file
-from pi_controller.journal.file import Row, genesis, next_hash
+from pi_controller.journal.file import JournalRow, genesis, next_hash
 from pi_controller.referee.facts import Fact, GameOpened
 from pi_controller.referee.history import History
 from pi_controller.rules import registry
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class JournalVerdict:
     """Result of verifying a journal.
 
     `records` and `head` (the hash of the last one) are those of the intact part; `wrong` is the fault after it, or "".
@@ -54,7 +54,7 @@ class ChainChecker:
     """
 
     def __init__(self, epoch: str, *, by_rules: bool = True) -> None:
-        self.rows: list[Row] = []
+        self.rows: list[JournalRow] = []
         self.head = genesis(epoch)
         self.opened: GameOpened | None = None
         self._by_rules = by_rules
@@ -64,7 +64,7 @@ class ChainChecker:
         """The latest team names by their letters; empty before the first record."""
         return dict(self._history.now.teams) if self.opened else {}
 
-    def take(self, row: Row) -> str:
+    def take(self, row: JournalRow) -> str:
         """Accept `row` and return "", or return why it does not follow."""
         seq, batch = len(self.rows) + 1, self.rows[-1].batch if self.rows else 0
         if row.seq != seq:
@@ -106,7 +106,7 @@ class ChainChecker:
         return ""
 
 
-def verify_journal(path: Path) -> Verdict:
+def verify_journal(path: Path) -> JournalVerdict:
     """Verify the journal at `path`. Raises `JournalError` if there is no journal."""
     try:
         with file.journal_errors(path, "read"), closing(file.open_snapshot(path)) as db:
@@ -116,7 +116,7 @@ def verify_journal(path: Path) -> Verdict:
                 raise file.journal_error(path, "it is empty", "check the file's name")
             return _verify_records(path, db)
     except DamagedJournalError as error:
-        return Verdict(path.name, wrong=error.message)
+        return JournalVerdict(path.name, wrong=error.message)
 
 
 def check_records(follows: ChainChecker, db: sqlite3.Connection) -> str:
@@ -130,7 +130,7 @@ def check_records(follows: ChainChecker, db: sqlite3.Connection) -> str:
     return ""
 
 
-def _verify_records(path: Path, db: sqlite3.Connection) -> Verdict:
+def _verify_records(path: Path, db: sqlite3.Connection) -> JournalVerdict:
     about = file.require_meta(path, db)
     follows = ChainChecker(about.epoch)
     fault = check_records(follows, db) or file.count_fault(db)
@@ -138,7 +138,7 @@ def _verify_records(path: Path, db: sqlite3.Connection) -> Verdict:
     if state != "ok" and not fault:
         fault = f"the file is damaged: {' '.join(str(state).split())}"
     opened, rows = follows.opened, follows.rows
-    return Verdict(
+    return JournalVerdict(
         file=path.name,
         game=opened.game if opened else "",
         version=opened.version if opened else "",

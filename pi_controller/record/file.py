@@ -382,7 +382,7 @@ class _Reader:
         self._entries.append(line.entry)
         return False
 
-    def _move(self, number: int, line: record_line.Line) -> None:
+    def _move(self, number: int, line: record_line.RecordLine) -> None:
         move = line.entry
         assert isinstance(move, Move)
         playthrough = self._playthrough

@@ -14,7 +14,7 @@ from typing import NoReturn, cast
 
 from pi_controller.record.model import RecordError
 from pi_controller.rules import registry
-from pi_controller.rules.base import Action, Forms, Json, Place
+from pi_controller.rules.base import Action, FormPlace, Forms, Json
 from pi_controller.text import format_value, is_invisible, join_words
 
 # Tokens of a line: numbers, true, false, null and words bare, everything else as JSON.
@@ -179,7 +179,7 @@ def _constant(name: str) -> NoReturn:
 _DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_int=_whole)
 
 
-def _read(place: Place, token: Token) -> Json:
+def _read(place: FormPlace, token: Token) -> Json:
     """Return the value of `token` in `place`. Raises `RecordError`."""
     for word in (token.word, token.word.lower()):
         if place.words and word and word in place.words:
@@ -189,7 +189,7 @@ def _read(place: Place, token: Token) -> Json:
     return token.value
 
 
-def _write(place: Place, value: Json) -> str:
+def _write(place: FormPlace, value: Json) -> str:
     for word, meant in (place.words or {}).items():
         if is_same_json(meant, value):
             return word

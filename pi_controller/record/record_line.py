@@ -32,7 +32,7 @@ _TIME = re.compile(r"@([0-9]{1,9})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?(?:\.([0-9
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RecordLine:
     """A parsed line: the number it states, if any, its entry, and whether it is the record's last line."""
 
     entry: Entry
@@ -40,7 +40,7 @@ class Line:
     last: bool = False
 
 
-def parse(text: str, game: str) -> Line:
+def parse(text: str, game: str) -> RecordLine:
     """Parse a line (stripped, not empty) of a record of `game`. Raises `RecordError`."""
     number = None
     superseded = False
@@ -53,24 +53,24 @@ def parse(text: str, game: str) -> Line:
         case "":
             raise RecordError("the line is empty")
         case ";" | "#":
-            return Line(Comment(parse_text(text[1:])))
+            return RecordLine(Comment(parse_text(text[1:])))
         case "!":
             t, rest = _time(text[1:].lstrip())
-            return Line(Ruling(parse_text(rest), t, superseded))
+            return RecordLine(Ruling(parse_text(rest), t, superseded))
         case "=":
             check = _check(text[1:])
             if not check.values:
                 raise RecordError("the line states no value", "write key=value")
-            return Line(check)
+            return RecordLine(check)
         case _:
             pass
     if re.match(r"end(?=[\s;]|$)", text, re.IGNORECASE):
-        return Line(_check(text[3:]), last=True)
+        return RecordLine(_check(text[3:]), last=True)
     t, text = _time(text)
     tokens, comment = scan(text)
     tokens, calls = _calls(tokens)
     by = tokens.pop().tag if tokens and tokens[-1].tag else ""
-    return Line(Move(parse_action(game, tokens), calls, t, by, comment, superseded), number)
+    return RecordLine(Move(parse_action(game, tokens), calls, t, by, comment, superseded), number)
 
 
 def format_entry(entry: Entry, game: str, number: int | None = None, words: str = "") -> str:

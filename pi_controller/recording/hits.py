@@ -32,7 +32,7 @@ BESIDE_S = 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stroke:
+class RecordedStroke:
     """A strike that was expected, with the waveforms of the pads around it.
 
     `t` is the first touch and `start` the first sample, host seconds; `samples` is int16 (n, pads), `full_scale` the
@@ -66,14 +66,14 @@ def open_hits(path: Path, retention: Retention | None = None) -> SensorWriter:
     return SensorWriter(path, retention)
 
 
-def pack_stroke(stroke: Stroke) -> bytes:
+def pack_stroke(stroke: RecordedStroke) -> bytes:
     """Return the block of a stroke."""
     header = Header(stroke.t, strikes=settings_as_json(stroke.strikes), hide=stroke.hide)
     strike = Strike(stroke.t, stroke.pads, stroke.margin_db, stroke.sure)
     return pack([header, strike, Piezo(stroke.start, 0, stroke.rate, stroke.samples, stroke.full_scale)])
 
 
-def strokes(path: Path, hide: int | None = None, number: int | None = None) -> list[Stroke]:
+def strokes(path: Path, hide: int | None = None, number: int | None = None) -> list[RecordedStroke]:
     """Return the hits stored at `path` in order: of one hide, the one of that `number`, or all.
 
     The file is only read. Raises `RecordingError`.
@@ -82,7 +82,7 @@ def strokes(path: Path, hide: int | None = None, number: int | None = None) -> l
         raise RecordingError(
             f"this journal has no stored hits: {path.name} does not exist", "[recording] hits = true stores them"
         )
-    found: list[Stroke] = []
+    found: list[RecordedStroke] = []
     for n, parts in read_blocks(path, number):
         match parts:
             case [Header(hide=int(of)) as header, Strike() as strike, Piezo() as piezo]:
@@ -93,8 +93,8 @@ def strokes(path: Path, hide: int | None = None, number: int | None = None) -> l
     return found
 
 
-def _stroke(number: int, hide: int, strikes: StrikeSettings, strike: Strike, piezo: Piezo) -> Stroke:
-    return Stroke(
+def _stroke(number: int, hide: int, strikes: StrikeSettings, strike: Strike, piezo: Piezo) -> RecordedStroke:
+    return RecordedStroke(
         hide, strike.t, piezo.t, piezo.rate, piezo.full_scale, strike.pads, strike.margin_db, strike.sure, strikes,
         piezo.samples, number,
     )  # fmt: skip
@@ -136,7 +136,7 @@ class StrikeClipper(Observer[Table]):
         self._ring: deque[Piezo] = deque()
         self._waiting: list[_Waiting] = []
         self._hide, self._turned = 0, False
-        self._done: list[Stroke] = []
+        self._done: list[RecordedStroke] = []
         self._t = 0.0
 
     def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:  # noqa: ARG002
@@ -218,7 +218,7 @@ class StrikeClipper(Observer[Table]):
             if one.turned:  # the judge sees it from the hiders' side
                 pads, cut = tuple(map(mirror_pad, pads)), cut[:, ::-1]
             self._done.append(
-                Stroke(
+                RecordedStroke(
                     hide=one.hide,
                     t=one.strike.t,
                     start=start + first / rate,

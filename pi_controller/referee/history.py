@@ -40,7 +40,7 @@ class Counted(NamedTuple):
     counts: bool
 
 
-class Step(NamedTuple, Generic[S]):
+class HistoryStep(NamedTuple, Generic[S]):
     """A record, whether it counts in the end, and the value before and after applying it."""
 
     batch: int
@@ -125,7 +125,7 @@ class Timeline(Generic[S]):
         self._record(batch, fact, value)
         return value
 
-    def walk(self, records: Iterable[Record]) -> Iterator[Step[S]]:
+    def walk(self, records: Iterable[Record]) -> Iterator[HistoryStep[S]]:
         """Add each record and yield the step it makes.
 
         A record that cannot be applied raises the game's errors if it counts, and is skipped otherwise.
@@ -137,7 +137,7 @@ class Timeline(Generic[S]):
             except (InvalidActionError, IllegalActionError):
                 if counts:
                     raise
-            yield Step(batch, fact, counts, before, self.now)
+            yield HistoryStep(batch, fact, counts, before, self.now)
 
     def _record(self, batch: int, fact: Fact, value: S) -> None:
         """Add `fact`, after which the value is `value`."""

@@ -22,14 +22,14 @@ from pi_controller.referee.story import (
     Clocks,
     Hide,
     KeptStroke,
-    Notice,
     Opening,
     Pass,
     Phase,
+    PlayedTurn,
     Protest,
     Seal,
+    ShownNotice,
     Story,
-    Turn,
     UndoTarget,
 )
 from pi_controller.rules.base import Game
@@ -83,7 +83,7 @@ def _apply(game: Game[Any], story: Story, fact: facts.Fact) -> Story:
             hide = replace(hide, seal=hide.seal.unsealed())
             return replace(story, phase="check", hide=hide, notice=None, note="")
         case facts.ReadyWithdrawn(pad=pad):
-            return replace(story, phase="hide", notice=Notice("ready_withdrawn", (pad,)))
+            return replace(story, phase="hide", notice=ShownNotice("ready_withdrawn", (pad,)))
         case facts.Commit(hash=commit):
             return replace(story, phase=_search_phase(game), hide=replace(hide, seal=hide.seal.sealed(commit)), note="")
         case facts.JudgedByEye():
@@ -115,9 +115,9 @@ def _apply(game: Game[Any], story: Story, fact: facts.Fact) -> Story:
         case facts.Question():
             return replace(story, question=fact, notice=None)
         case facts.QuestionWithdrawn(why=why):
-            return replace(story, question=None, notice=Notice(why, story.question.pads if story.question else ()))
+            return replace(story, question=None, notice=ShownNotice(why, story.question.pads if story.question else ()))
         case facts.Notice(about=about, pads=pads):
-            return replace(story, notice=Notice(about, pads))
+            return replace(story, notice=ShownNotice(about, pads))
         case facts.Answer(answer=answer):
             return _apply_answer(game, story, answer)
         case facts.Reveal():
@@ -151,7 +151,7 @@ def _apply(game: Game[Any], story: Story, fact: facts.Fact) -> Story:
                 seal = seal.unsealed("known" if seal.state == "known" else "by_eye")
             hide = replace(hide, seal=seal, waived_fouls=waived)
             # the game has one time: it is not called again
-            notice = Notice("time_off") if waives == "time" and game.minutes is not None else story.notice
+            notice = ShownNotice("time_off") if waives == "time" and game.minutes is not None else story.notice
             return replace(story, hide=hide, hands=hands, note=note, notice=notice)
         case facts.StateSet():
             return _set(game, story, fact)
@@ -299,7 +299,9 @@ def _record_turn(game: Game[Any], before: Story, after: Story, done: facts.Actio
         turn = past[-1]
         turn = replace(turn, actions=(*turn.actions, done.action), calls=(*turn.calls, *done.calls))
         return replace(after, recent_turns=(*past[:-1], turn))
-    return replace(after, recent_turns=(*past, Turn(number, side, (done.action,), done.calls))[-MAX_RECENT_TURNS:])
+    return replace(
+        after, recent_turns=(*past, PlayedTurn(number, side, (done.action,), done.calls))[-MAX_RECENT_TURNS:]
+    )
 
 
 def _set(game: Game[Any], story: Story, fact: facts.StateSet) -> Story:

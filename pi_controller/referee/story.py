@@ -55,7 +55,7 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class ShownNotice:
     """A message for the people at the table that needs no answer: its topic `about`, and the `pads` concerned."""
 
     about: str
@@ -251,7 +251,7 @@ MAX_RECENT_TURNS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class PlayedTurn:
     """A hide or a throw in which an action was played; `number` is the hide's, 0 for a throw.
 
     `side` is the team that hid or the thrower, `actions` are its actions (including a later foul that settles it
@@ -284,7 +284,7 @@ class Story:
     hands: Hands = Hands()
     opening: Opening | None = None
     question: facts.Question | None = None
-    notice: Notice | None = None
+    notice: ShownNotice | None = None
     note: str = ""
     link: LinkState = LinkState()
     clocks: Clocks = Clocks()
@@ -295,7 +295,7 @@ class Story:
     sensors: bool = True
     protest: Protest | None = None
     waiting_protests: tuple[Protest, ...] = ()
-    recent_turns: tuple[Turn, ...] = ()
+    recent_turns: tuple[PlayedTurn, ...] = ()
     previous_state: Any = None
     order: str = ""
     void: str = ""

@@ -252,7 +252,7 @@ class WonGame(Game[W]):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FormPlace:
     """One part of an action: its `path` (`red.woman` is the key `woman` inside `red`) and its notation.
 
     `words` are the words for some values; the first word for a value is the one written. With a `label`, that word
@@ -268,7 +268,7 @@ class Place:
     asks: str = ""
 
 
-Forms = Mapping[str, tuple[Place, ...]]
+Forms = Mapping[str, tuple[FormPlace, ...]]
 """For each word of a game the parts of its action in their order."""
 TEAM: Mapping[str, Json] = {"A": "A", "B": "B", "a": "A", "b": "B"}
 YES: Mapping[str, Json] = {"yes": True, "no": False}

@@ -51,7 +51,7 @@ MAX_WORK = 400
 class Search:
     """Searches one reading. `gained` is the gain of one more magnet; `gave_up` is true at the work limit."""
 
-    def __init__(self, refiner: bead_solver.Refiner, grid: grid_search.Grid, most: int) -> None:
+    def __init__(self, refiner: bead_solver.Refiner, grid: grid_search.FieldGrid, most: int) -> None:
         self._refiner = refiner
         self._grid = grid
         self._most = most
@@ -402,8 +402,8 @@ class BeadFitter:
         self._step_mm = step_mm
 
     @cached_property
-    def _grid(self) -> grid_search.Grid:  # built on first use: a mat without magnetometers needs none
-        return grid_search.Grid(self.sensors_mm, self._pads, step_mm=self._step_mm, height_mm=self._lies[0] - 1.0)
+    def _grid(self) -> grid_search.FieldGrid:  # built on first use: a mat without magnetometers needs none
+        return grid_search.FieldGrid(self.sensors_mm, self._pads, step_mm=self._step_mm, height_mm=self._lies[0] - 1.0)
 
     @cached_property
     def _reach(self) -> grid_search.Detectability:

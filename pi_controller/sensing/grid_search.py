@@ -20,7 +20,7 @@ SINGLE = np.float32
 """Single precision suffices to find starting points and halves the memory traffic."""
 
 
-class Grid:
+class FieldGrid:
     """Grid of positions over the pads and `margin_mm` beyond, `step_mm` apart, `height_mm` above the mat's surface."""
 
     def __init__(
@@ -87,7 +87,7 @@ class Detectability:
         inset_mm: float = 10.0,
         step_mm: float = 20.0,
     ) -> None:
-        self._grid = Grid(sensors_mm, pads, step_mm=step_mm, margin_mm=0.0, height_mm=height_mm)
+        self._grid = FieldGrid(sensors_mm, pads, step_mm=step_mm, margin_mm=0.0, height_mm=height_mm)
         x, y, _ = self._grid.places.T
         corners = [(x + dx, y + dy) for dx in (-inset_mm, inset_mm) for dy in (-inset_mm, inset_mm)]
         inside = [[pads.at(*at) is not None for at in zip(*corner, strict=True)] for corner in corners]

@@ -34,7 +34,7 @@ from pi_controller.sensing.strike_settings import SLOW_HZ, StrikeSettings, adapt
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class StrikeDecision:
     """One stroke: pads (1 first) in order of arrival, sample numbers counted from the first sample ever fed.
 
     `onsets` are the sample numbers at which each was touched, `decided_index` the number of samples fed when the
@@ -59,7 +59,7 @@ class Decision:
         return self.onsets[0]
 
 
-__all__ = ["Decision", "StrikeDetector", "StrikeSettings"]
+__all__ = ["StrikeDecision", "StrikeDetector", "StrikeSettings"]
 
 # In hops (of half a millisecond with a piezo):
 MEAN_HOPS = 8  # length of the mean
@@ -219,7 +219,7 @@ class StrikeDetector:
         self._host_s = piezo.t - (self._fed + self._waiting_samples) / self.rate
         return strikes + self._to_strikes(self.feed_samples(piezo.samples))
 
-    def feed_samples(self, x: ArrayLike) -> list[Decision]:
+    def feed_samples(self, x: ArrayLike) -> list[StrikeDecision]:
         """Process samples `x` (n, pads) in counts; return the decisions. Raises `SettingsError` for another shape.
 
         A larger batch costs a fraction, so blocks wait for the next while no strike is reported, and for `MAX_QUIET_S`
@@ -249,7 +249,7 @@ class StrikeDetector:
         self._usual = usual + (STIRRED_SHARE if stirs else USUAL_SHARE) * (energy - usual)
         return stirs or self._stirred > 0
 
-    def _to_strikes(self, found: Iterable[Decision]) -> list[Strike]:
+    def _to_strikes(self, found: Iterable[StrikeDecision]) -> list[Strike]:
         """Return `found` in host time."""
         strikes: list[Strike] = []
         for d in found:
@@ -259,15 +259,15 @@ class StrikeDetector:
             strikes.append(Strike(first, d.pads, round(d.margin_db, 1), d.sure, several))
         return strikes
 
-    def finish(self) -> list[Decision]:
+    def finish(self) -> list[StrikeDecision]:
         """Process the samples that wait for more, at the end of a recording for instance; return the decisions."""
         if not self._waiting:
             return []
         waiting, self._waiting, self._waiting_samples = self._waiting, [], 0
         return self._detect(np.concatenate(waiting) if len(waiting) > 1 else waiting[0])
 
-    def _detect(self, x: NDArray[Any]) -> list[Decision]:
-        out: list[Decision] = []
+    def _detect(self, x: NDArray[Any]) -> list[StrikeDecision]:
+        out: list[StrikeDecision] = []
         step = CHUNK_HOPS * self._hop
         for i in range(0, len(x), step):
             part = x[i : i + step]
@@ -278,7 +278,7 @@ class StrikeDetector:
                 self._take(hops, out)
         return out
 
-    def _take(self, hops: NDArray[np.float64], out: list[Decision]) -> None:
+    def _take(self, hops: NDArray[np.float64], out: list[StrikeDecision]) -> None:
         k = hops.shape[2]
         at = self._n - self._base
         p, e = self._p, self._e
@@ -324,7 +324,7 @@ class StrikeDetector:
         moved = peak > np.maximum(floor * MOVED_RATIO, self._watch.least_movement)
         self._watch.note_movement(np.logical_or.reduce(moved, axis=0).tolist())
 
-    def _scan_hops(self, first: int, until: int, floor: NDArray[np.float64], out: list[Decision]) -> None:
+    def _scan_hops(self, first: int, until: int, floor: NDArray[np.float64], out: list[StrikeDecision]) -> None:
         """Judge the hops above the floor, and the few after them."""
         above = self._e[:, :, first - self._base : until - self._base] > self._bar
         if first > self._last_over + REACH_HOPS and not above.any():
@@ -381,7 +381,7 @@ class StrikeDetector:
         before = float(np.max(self._e[:, :, max(0, since) : settled]))
         return float(np.max(self._e[:, :, at])) > self._escape * before
 
-    def _judge(self, hop: int, floor: NDArray[np.float64]) -> Decision | None:
+    def _judge(self, hop: int, floor: NDArray[np.float64]) -> StrikeDecision | None:
         """Return the stroke decided in this hop, from the band with the largest margin; None for no stroke."""
         at = hop - self._base + 1
         # the cheap tests first: they reject most drum beats
@@ -402,7 +402,7 @@ class StrikeDetector:
         able = ~self._watch.saturated_channels(self._origin + (hop + 1) * self._hop)
         able[self._struck_pads :] = False
         passed &= able
-        best: Decision | None = None
+        best: StrikeDecision | None = None
         for band in np.flatnonzero(passed.any(axis=1)):
             rank = int(0.75 * (before.shape[2] - 1))
             stood = np.maximum(np.partition(before[band], rank, axis=1)[:, rank], self._least)
@@ -423,7 +423,7 @@ class StrikeDetector:
         floor: NDArray[np.float64],
         risen: NDArray[np.float64],
         stood: NDArray[np.float64],
-    ) -> Decision | None:
+    ) -> StrikeDecision | None:
         """Return the stroke decided in `band`, or None.
 
         The arrays (pads,) are: channels able to detect; peak and mean energy of the last hops in this band; its floor;
@@ -460,7 +460,7 @@ class StrikeDetector:
         if watch.doubtful(struck) or (watch.may_miss_strikes and lead < DOUBT_DB):
             sure = False
         onsets = tuple(self._origin + max(0, starts[j] * self._hop - LOOK_AHEAD) for j in struck)
-        return Decision(tuple(j + 1 for j in struck), onsets, self._origin + (hop + 1) * self._hop, margin, sure)
+        return StrikeDecision(tuple(j + 1 for j in struck), onsets, self._origin + (hop + 1) * self._hop, margin, sure)
 
     def _find_struck_pads(
         self, peak: NDArray[np.float64], mean: NDArray[np.float64], above: NDArray[np.float64], q: int
@@ -492,7 +492,7 @@ class StrikeDetector:
         x = self._watch.recent_samples(max(start, self._origin), self._origin + end * self._hop)
         return any(is_spike(x[:, j], SPIKE_MARGIN) for j in struck)
 
-    def _is_doubtful(self, found: Decision, floor: NDArray[np.float64]) -> bool:
+    def _is_doubtful(self, found: StrikeDecision, floor: NDArray[np.float64]) -> bool:
         """Return True if another pad may have been struck first: one touched softly before, or one with a dead disc."""
         suspect_db = self.settings.suspect_db
         if suspect_db > 0 and self._watch.may_hide_strike(found.margin_db, suspect_db):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pi_controller.errors import UsageError
 from pi_controller.sensing.filters import JumpLimiter, RecursiveFilter, butterworth
 from pi_controller.sensing.strike_settings import StrikeSettings
-from pi_controller.sensing.strikes import Decision, StrikeDetector
+from pi_controller.sensing.strikes import StrikeDecision, StrikeDetector
 
 PCM, FLOAT, EXTENSIBLE = 1, 3, 0xFFFE
 KINDS = {(PCM, 1), (PCM, 2), (PCM, 3), (PCM, 4), (FLOAT, 4), (FLOAT, 8)}  # and bytes a sample
@@ -157,7 +157,7 @@ class Decimator:
 
 def detect_strikes(
     reader: WavReader, settings: StrikeSettings, warn: Callable[[str], None]
-) -> Iterator[tuple[Decision, list[float], float]]:
+) -> Iterator[tuple[StrikeDecision, list[float], float]]:
     """Yield each decision, its onsets, and the stream time at which it was decided, s; faulty channels go to `warn`."""
     f = reader.format
     slower = Decimator(f.rate, f.channels, STILL)

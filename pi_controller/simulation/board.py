@@ -306,7 +306,7 @@ def load_firmware(name: str, paths: Mapping[str, Path], found: dict[str, ModuleT
     return found[name]
 
 
-class Firmware:
+class SimFirmware:
     """One boot of the firmware on `board`."""
 
     def __init__(self, board: SimBoard) -> None:

@@ -60,7 +60,7 @@ RESTS = {"reversed-diode": 223, "shorted-disc": 62, "wrong-bias": 371}
 """Where a pad with a wrong part rests, counts of one reading: simulated, `hardware/circuits.md`."""
 
 
-class Fault(NamedTuple):
+class SimulatedFault(NamedTuple):
     """One fault: its kind and the number of the part (1 first, 0 for the whole board).
 
     `other` is the part that it is exchanged with, `turn` what the axes of a turned module read.
@@ -78,7 +78,7 @@ class Fault(NamedTuple):
         inject(board, self)
 
 
-def parse_fault(text: str) -> Fault:
+def parse_fault(text: str) -> SimulatedFault:
     """Return the fault described by `text`. Raises `UsageError`."""
     kind, _, number = text.partition("=")
     if kind not in KINDS:
@@ -90,7 +90,7 @@ def parse_fault(text: str) -> Fault:
         turn = turn or DEFAULT_TURN
         _parse_turn(turn)
     if not number:
-        return Fault(kind, usual, DEFAULT_OTHER.get(kind, 0), turn)
+        return SimulatedFault(kind, usual, DEFAULT_OTHER.get(kind, 0), turn)
     parts = number.split(",")
     numbers = [int(part[:9]) for part in parts if part.isdecimal() and 1 <= int(part[:9]) <= count]
     wanted = 2 if kind in DEFAULT_OTHER else 1
@@ -99,7 +99,7 @@ def parse_fault(text: str) -> Fault:
         if wanted > 1:
             hint = f"name two, from 1 to {count}: {kind}=1,2"
         raise UsageError(f"there is no part {number[:20]!r} that can have the fault {kind}", hint)
-    return Fault(kind, numbers[0], numbers[1] if wanted > 1 else 0, turn)
+    return SimulatedFault(kind, numbers[0], numbers[1] if wanted > 1 else 0, turn)
 
 
 def _parse_turn(text: str) -> list[tuple[int, int]]:
@@ -116,7 +116,7 @@ def _parse_turn(text: str) -> list[tuple[int, int]]:
     return axes
 
 
-def _piezo(board: SimBoard, fault: Fault) -> None:
+def _piezo(board: SimBoard, fault: SimulatedFault) -> None:
     import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
 
     read: Callable[[bytearray], int] = board.piezo
@@ -131,7 +131,7 @@ def _piezo(board: SimBoard, fault: Fault) -> None:
     board.piezo = piezo
 
 
-def _rest(board: SimBoard, fault: Fault) -> None:
+def _rest(board: SimBoard, fault: SimulatedFault) -> None:
     import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
 
     read: Callable[[bytearray], int] = board.piezo
@@ -147,13 +147,13 @@ def _rest(board: SimBoard, fault: Fault) -> None:
     board.piezo = piezo
 
 
-def _disc(board: SimBoard, fault: Fault) -> None:
+def _disc(board: SimBoard, fault: SimulatedFault) -> None:
     board.discs.farads[fault.number - 1] = 0.0
     if fault.kind == "shorted-disc":
         _rest(board, fault)
 
 
-def _touch(board: SimBoard, fault: Fault) -> None:
+def _touch(board: SimBoard, fault: SimulatedFault) -> None:
     import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
 
     read: Callable[[bytearray], bool] = board.touch
@@ -170,7 +170,7 @@ def _touch(board: SimBoard, fault: Fault) -> None:
     board.touch = touch
 
 
-def _strip(board: SimBoard, fault: Fault) -> None:
+def _strip(board: SimBoard, fault: SimulatedFault) -> None:
     import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
 
     read: Callable[[bytearray], bool] = board.touch
@@ -195,7 +195,7 @@ def _strip(board: SimBoard, fault: Fault) -> None:
     board.touch = touch
 
 
-def _magnetometer(board: SimBoard, fault: Fault) -> None:
+def _magnetometer(board: SimBoard, fault: SimulatedFault) -> None:
     import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
 
     read: Callable[[int, bytearray, int], bool | None] = board.magnet
@@ -222,7 +222,7 @@ def _magnetometer(board: SimBoard, fault: Fault) -> None:
     board.magnet = magnet
 
 
-def _exchange(board: SimBoard, fault: Fault) -> None:
+def _exchange(board: SimBoard, fault: SimulatedFault) -> None:
     read: Callable[[int, bytearray, int], bool | None] = board.magnet
     a, b = fault.number - 1, fault.other - 1
 
@@ -246,7 +246,7 @@ def _exchange(board: SimBoard, fault: Fault) -> None:
     board.magnet = magnet
 
 
-def _bus(board: SimBoard, fault: Fault) -> None:
+def _bus(board: SimBoard, fault: SimulatedFault) -> None:
     read_touch: Callable[[bytearray], bool] = board.touch
     read_magnet: Callable[[int, bytearray, int], bool | None] = board.magnet
     touch_is_dead = fault.kind != "dead-multiplexer"
@@ -272,7 +272,7 @@ def _bus(board: SimBoard, fault: Fault) -> None:
     board.touch, board.magnet = touch, magnet
 
 
-def _samples(board: SimBoard, fault: Fault) -> None:  # noqa: ARG001 - there is one kind only
+def _samples(board: SimBoard, fault: SimulatedFault) -> None:  # noqa: ARG001 - there is one kind only
     read: Callable[[bytearray], int] = board.piezo
     blocks = 0
 
@@ -290,7 +290,7 @@ def _samples(board: SimBoard, fault: Fault) -> None:  # noqa: ARG001 - there is 
     board.piezo = piezo
 
 
-def _welcome(board: SimBoard, fault: Fault) -> None:
+def _welcome(board: SimBoard, fault: SimulatedFault) -> None:
     forward: Callable[[bytearray, int], None] = board.send
 
     def send(body: bytearray, number: int) -> None:
@@ -302,11 +302,11 @@ def _welcome(board: SimBoard, fault: Fault) -> None:
     board.send = send
 
 
-def _mute(board: SimBoard, fault: Fault) -> None:  # noqa: ARG001 - there is one kind only
+def _mute(board: SimBoard, fault: SimulatedFault) -> None:  # noqa: ARG001 - there is one kind only
     board.send = lambda body, number: None  # noqa: ARG005
 
 
-_INJECT: dict[str, Callable[[SimBoard, Fault], None]] = {
+_INJECT: dict[str, Callable[[SimBoard, SimulatedFault], None]] = {
     "piezo": _piezo,
     "diode": _rest,
     "disc": _disc,

@@ -24,9 +24,9 @@ from pi_controller.calibration.bead_step import SPOTS
 from pi_controller.calibration.steps import WalkView
 from pi_controller.errors import PortError
 from pi_controller.pinmap import pinmap
-from pi_controller.simulation.board import POWER_ON, WATCHDOG, Firmware, SimBoard
+from pi_controller.simulation.board import POWER_ON, WATCHDOG, SimBoard, SimFirmware
 from pi_controller.simulation.conditions import Conditions, Stream, rng
-from pi_controller.simulation.faults import Fault
+from pi_controller.simulation.faults import SimulatedFault
 from pi_controller.simulation.world import NS, World
 
 OUTBOX_BYTES = 8192
@@ -126,7 +126,7 @@ class SimMat:
         self._boots += 1
         self.board = SimBoard(self.world, self._send, self._boots, reason, up_s)
         self.board.early = early + (reason == POWER_ON)
-        self._firmware = Firmware(self.board)
+        self._firmware = SimFirmware(self.board)
 
     def _send(self, data: bytes) -> None:
         if len(self._outbox) + len(data) > OUTBOX_BYTES:
@@ -214,7 +214,7 @@ TICK_S = 0.032
 class SimListening:
     """A `BoardConnection` to a simulated mat; `faults` are injected into its board. `t` is virtual seconds."""
 
-    def __init__(self, seed: int, conditions: Conditions | None = None, faults: Sequence[Fault] = ()) -> None:
+    def __init__(self, seed: int, conditions: Conditions | None = None, faults: Sequence[SimulatedFault] = ()) -> None:
         self.mat = make_mat(seed, conditions)
         for fault in faults:
             fault.inject(self.mat.board)

@@ -36,7 +36,7 @@ GRID_HZ = 50
 
 
 @dataclass(slots=True)
-class Bead:
+class SimBead:
     """One bead: in a hand, at rest at `place`, or (neither) away from the mat. `moment` is a vector, A m^2."""
 
     moment: NDArray[np.float64]
@@ -63,7 +63,7 @@ class Magnets:
         self._gain = 1.0 + conditions.field_gain_error * fixed.standard_normal((self.count, 1))
         self._drift = fixed.standard_normal((2, 3)) * conditions.field_drift_ut
         self._period = fixed.uniform((70.0, 400.0), (200.0, 1500.0))
-        self.beads: dict[str, Bead] = {}
+        self.beads: dict[str, SimBead] = {}
         self._lying: NDArray[np.float64] = np.zeros_like(drawn)
         self._second = -1
         self._noise: NDArray[np.float64] = np.zeros((GRID_HZ, self.count, 3))
@@ -177,7 +177,7 @@ class Burst:
         self.shape = shape
 
 
-class Piezo:
+class SimPiezo:
     """The piezo channels. `rate` is the true sample rate in virtual time, samples a second."""
 
     def __init__(self, seed: int, conditions: Conditions) -> None:

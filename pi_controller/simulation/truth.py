@@ -70,7 +70,7 @@ class Truth(msgspec.Struct):
                 yield hide, action
 
 
-class Turn(msgspec.Struct):
+class TrueTurn(msgspec.Struct):
     """One hide or throw: the true actions, and the place of the bones or the marked ball, as in a reveal."""
 
     actions: list[dict[str, Any]] = msgspec.field(default_factory=list[dict[str, Any]])
@@ -83,16 +83,16 @@ class Turns(msgspec.Struct):
     """All turns of one table so far, by number; number 0 is before the first."""
 
     seed: int
-    turns: dict[int, Turn] = msgspec.field(default_factory=dict[int, Turn])
+    turns: dict[int, TrueTurn] = msgspec.field(default_factory=dict[int, TrueTurn])
 
-    def begin(self, number: int, place: int | None = None, mischief: str = "") -> Turn:
+    def begin(self, number: int, place: int | None = None, mischief: str = "") -> TrueTurn:
         """Start the record of turn `number`, replacing an earlier one."""
-        self.turns[number] = Turn(place=place, mischief=mischief)
+        self.turns[number] = TrueTurn(place=place, mischief=mischief)
         return self.turns[number]
 
     def record_actions(self, number: int, *actions: dict[str, Any]) -> None:
         """Record all actions of turn `number`."""
-        self.turns.setdefault(number, Turn()).actions = list(actions)
+        self.turns.setdefault(number, TrueTurn()).actions = list(actions)
 
     def actions(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield (turn, action) in order."""

@@ -32,7 +32,7 @@ class World:
         self.seed = seed
         self.conditions = conditions or Conditions.quiet()
         self.ns = 0
-        self.piezo = sensors.Piezo(seed, self.conditions)
+        self.piezo = sensors.SimPiezo(seed, self.conditions)
         self.strips = sensors.TouchStrips(seed, self.conditions)
         self.magnets = sensors.Magnets(seed, self.conditions)
         self.hands: dict[sensors.Side | int, sensors.Hand] = {
@@ -126,7 +126,7 @@ class World:
         if known is None:
             random = rng(self.seed, Stream.BEAD, 0, len(self.magnets.beads))
             strength = (sensors.MARKED_AM2 if marked else sensors.UNMARKED_AM2) * random.normal(1.0, 0.03)
-            known = self.magnets.beads[bead] = sensors.Bead(strength * _direction(random))
+            known = self.magnets.beads[bead] = sensors.SimBead(strength * _direction(random))
         known.place, known.hand = None, self.hand(side)
         self.magnets.update_fields()
 

@@ -7,7 +7,7 @@ field that could hold the bead's position before the reveal. Its settings are in
 >>> from pathlib import Path
 >>> from pi_controller.rules import game
 >>> from pi_controller.referee import JudgeAction, referee_for
->>> from pi_controller.table import Journal, Table, Verdict, View, verify_journal, view_of
+>>> from pi_controller.table import Journal, JournalVerdict, Table, View, verify_journal, view_of
 >>> folder = tempfile.TemporaryDirectory()
 >>> path = Path(folder.name) / "table.sqlite"
 >>> rules = game("dakota")
@@ -26,7 +26,7 @@ A view can be made from any history, without a journal:
 
 A journal can be verified while it is written; its hash chain shows any change:
 
->>> found: Verdict = verify_journal(path)
+>>> found: JournalVerdict = verify_journal(path)
 >>> found.whole, found.records, found.game
 (True, 2, 'dakota')
 >>> folder.cleanup()
@@ -38,7 +38,7 @@ from pi_controller.lazy import lazy_getattr
 
 if TYPE_CHECKING:
     from pi_controller.journal.journal import Journal
-    from pi_controller.journal.verify import Verdict, verify_journal
+    from pi_controller.journal.verify import JournalVerdict, verify_journal
     from pi_controller.table.table import Table
     from pi_controller.table.view import View, view_of
 else:
@@ -47,11 +47,11 @@ else:
         {
             "Journal": "pi_controller.journal.journal",
             "Table": "table",
-            "Verdict": "pi_controller.journal.verify",
+            "JournalVerdict": "pi_controller.journal.verify",
             "View": "view",
             "verify_journal": "pi_controller.journal.verify",
             "view_of": "view",
         },
     )
 
-__all__ = ["Journal", "Table", "Verdict", "View", "verify_journal", "view_of"]
+__all__ = ["Journal", "JournalVerdict", "Table", "View", "verify_journal", "view_of"]

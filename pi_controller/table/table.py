@@ -101,7 +101,7 @@ class RefereeProtocol(Protocol):
 DIGEST_DIGITS = 16
 
 
-class StaleError(MatError, RuntimeError):
+class StaleCommandError(MatError, RuntimeError):
     """The table has changed since the user saw it; the command was not executed."""
 
     code = "stale"
@@ -387,8 +387,8 @@ class Table:
         """Execute the command of a signed-in user once, and write the user to the journal.
 
         A repetition by the same user with the same key returns the first result; another call with that key is a
-        `UsedKeyError`. Raises `StaleError` if the table has changed since the user saw it, and as `judge` does; then
-        the command does not count.
+        `UsedKeyError`. Raises `StaleCommandError` if the table has changed since the user saw it, and as `judge` does;
+        then the command does not count.
         """
         called, (before, seq) = command.fact, self._keys.get((command.actor, command.key), (None, 0))
         if before is not None:
@@ -396,7 +396,7 @@ class Table:
                 raise UsedKeyError("that key was used for another command", "give each command a key of its own")
             return CommandResult(seq, repeated=True, revision=self.story.revision)
         if command.expect is not None and command.expect != self.story.revision:
-            raise StaleError(
+            raise StaleCommandError(
                 "the table has changed since this screen was drawn", "check the screen: it is up to date now"
             )
         self.judge(command.call, command)

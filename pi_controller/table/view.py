@@ -10,7 +10,7 @@ from pi_controller.errors import MatError
 from pi_controller.journal.score_history import ScoreHistory
 from pi_controller.referee.facts import Question
 from pi_controller.referee.settings import foul_action
-from pi_controller.referee.story import Hit, KeptStroke, Notice, Opening, Phase, Story, Turn
+from pi_controller.referee.story import Hit, KeptStroke, Opening, Phase, PlayedTurn, ShownNotice, Story
 from pi_controller.rules.base import Game, opposing_team
 from pi_controller.rules.scoreboard import Scoreboard, gains
 from pi_controller.sensing.events import SensorFault
@@ -101,12 +101,12 @@ class View(msgspec.Struct, frozen=True):
     limit: float | None = None
     stood: float | None = None
     paused: float | None = None
-    notice: Notice | None = None
+    notice: ShownNotice | None = None
     sensors: bool = True
     protest: str = ""
     held: bool = False
     head: str = ""
-    past: tuple[Turn, ...] = ()
+    past: tuple[PlayedTurn, ...] = ()
     sheet: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     before: Scoreboard | None = None
     course: ScoreHistory | None = None

@@ -31,7 +31,7 @@ from pi_controller.output import open_console
 from pi_controller.runtime.assembly import make_source
 from pi_controller.runtime.console import typed_lines
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.faults import Fault
+from pi_controller.simulation.faults import SimulatedFault
 from pi_controller.simulation.mat import Calibrator, SimListening
 from pi_controller.web.pushed_page import PushedPage
 from pi_controller.web.templates import render
@@ -166,7 +166,7 @@ def calibrate(
     path: Path | None,
     mat: str = "a",
     name: str | None = None,
-    sim: Sequence[Fault] | None = None,
+    sim: Sequence[SimulatedFault] | None = None,
     *,
     web: bool = False,
     only: str | None = None,
@@ -224,7 +224,7 @@ def _check_allowed(settings: Settings, section: str) -> None:
         )
 
 
-def _source(settings: Settings, sim: Sequence[Fault] | None, stack: ExitStack) -> RealMat | SimulatedMat:
+def _source(settings: Settings, sim: Sequence[SimulatedFault] | None, stack: ExitStack) -> RealMat | SimulatedMat:
     if sim is not None:
         conditions = Conditions(magnetometers=settings.magnetometers, depth_mm=settings.board.depth_mm)
         return SimulatedMat(stack.enter_context(SimListening(SIM_SEED, conditions, sim)))

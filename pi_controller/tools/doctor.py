@@ -14,7 +14,7 @@ from pi_controller.board.connection import BoardConnection
 from pi_controller.board.message_source import Source
 from pi_controller.board.pins import STARTS_S, PinsSource
 from pi_controller.calibration import profile as profiles
-from pi_controller.calibration.sensor_checks import LISTEN_S, Group, Report, ReportLine, SensorListener
+from pi_controller.calibration.sensor_checks import LISTEN_S, Group, ReportLine, SensorListener, SensorReport
 from pi_controller.config import Settings, read_settings
 from pi_controller.display.sound import Sound
 from pi_controller.errors import MatError, SettingsError
@@ -22,7 +22,7 @@ from pi_controller.journal.hidden_bead import may_hide_bead
 from pi_controller.runtime.assembly import make_source
 from pi_controller.sensing.beads import ModuleCorrection
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.faults import Fault
+from pi_controller.simulation.faults import SimulatedFault
 from pi_controller.simulation.mat import SimListening
 from pi_controller.tools import doctor_checks, machine_checks, service_checks
 
@@ -34,8 +34,8 @@ SETTINGS = Group("Settings")
 
 
 def examine(
-    path: Path | None, sim: Sequence[Fault] | None, progress: Callable[[float], None]
-) -> tuple[Report, Settings]:
+    path: Path | None, sim: Sequence[SimulatedFault] | None, progress: Callable[[float], None]
+) -> tuple[SensorReport, Settings]:
     """Check the table with the settings at `path` (None: the defaults); return the report and the settings.
 
     `sim` are the faults of a simulated mat that is checked instead of the table's own; `progress` is called with the
@@ -58,13 +58,13 @@ def examine(
         else:
             lines.append(line)
     lines += _machine(settings, simulated=sim is not None)
-    return Report(tuple(lines), machine_checks.versions(), sim is not None), settings
+    return SensorReport(tuple(lines), machine_checks.versions(), sim is not None), settings
 
 
-def examine_without_mat(path: Path | None) -> tuple[Report, Settings]:
+def examine_without_mat(path: Path | None) -> tuple[SensorReport, Settings]:
     """Check a table while its service runs: without its mat, buttons and strips, which the service holds."""
     settings, lines = _settings(path)
-    return Report((*lines, *_machine(settings)), machine_checks.versions()), settings
+    return SensorReport((*lines, *_machine(settings)), machine_checks.versions()), settings
 
 
 def examine_exhibit(path: Path | None, sound: Sound) -> Iterator[ReportLine | None]:
@@ -98,7 +98,7 @@ def _machine(settings: Settings, *, simulated: bool = False) -> list[ReportLine]
 
 
 def examine_simulated(
-    settings: Settings, faults: Sequence[Fault], progress: Callable[[float], None], seed: int = SIM_SEED
+    settings: Settings, faults: Sequence[SimulatedFault], progress: Callable[[float], None], seed: int = SIM_SEED
 ) -> list[ReportLine]:
     """Return the lines for a simulated mat's sensors and link, after `LISTEN_S` virtual seconds."""
     ears = _listener(settings)

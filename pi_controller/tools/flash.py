@@ -178,7 +178,7 @@ SPARE_BLOCKS = 4
 """Blocks reserved for the file system's metadata and the files `boots` and `fault.txt`."""
 
 
-class Plan(msgspec.Struct, frozen=True):
+class FlashPlan(msgspec.Struct, frozen=True):
     """Names of files: to `copy`, the `same` on both sides, obsolete ones of ours (`stale`), `left` by a broken
     copy.
 
@@ -224,7 +224,7 @@ def require_suitable(who: BoardPython, found: BoardFiles | None) -> BoardFiles:
     return found
 
 
-def make_plan(firmware: Firmware, found: BoardFiles) -> Plan:
+def make_plan(firmware: Firmware, found: BoardFiles) -> FlashPlan:
     """Return the plan that updates the board's files to the firmware."""
     hashes = firmware.hashes
     copy = tuple(name for name in hashes if found.hashes.get(name) != hashes[name])
@@ -233,7 +233,7 @@ def make_plan(firmware: Firmware, found: BoardFiles) -> Plan:
     ours = listed or found.mine or MAIN not in there
     foreign = () if ours else tuple(name for name in copy if name in there and name != LIST)
     left = tuple(sorted({f"{name}{NEW}" for name in {*hashes, *listed}} & there))
-    return Plan(
+    return FlashPlan(
         copy=copy,
         same=tuple(name for name in hashes if name not in copy),
         stale=tuple(sorted((listed - hashes.keys()) & there)),
@@ -289,7 +289,7 @@ def _show_board(
     console.print(table)
 
 
-def _show(console: Console, firmware: Firmware, found: BoardFiles, todo: Plan) -> None:
+def _show(console: Console, firmware: Firmware, found: BoardFiles, todo: FlashPlan) -> None:
     table = Table.grid(padding=(0, 2))
     table.add_column(width=8)
     table.add_column()
@@ -316,7 +316,7 @@ def _kb(size: int) -> str:
     return f"{size / 1024:.1f} kB"
 
 
-def _confirm_overwrite(console: Console, todo: Plan, force: bool, asking: bool) -> None:
+def _confirm_overwrite(console: Console, todo: FlashPlan, force: bool, asking: bool) -> None:
     if not todo.foreign or force:
         return
     names = ", ".join(todo.foreign)
@@ -332,7 +332,7 @@ def _confirm_overwrite(console: Console, todo: Plan, force: bool, asking: bool) 
     )
 
 
-def _copy(console: Console, work: BoardFlasher, firmware: Firmware, todo: Plan) -> None:
+def _copy(console: Console, work: BoardFlasher, firmware: Firmware, todo: FlashPlan) -> None:
     with Progress(
         TextColumn("  {task.description:<22}"),
         BarColumn(),
@@ -479,7 +479,7 @@ class BoardFlasher:
         except SilentError as error:
             raise FlashError(error.message, f"if it is new, or runs another system: {MICROPYTHON_HINT}") from error
 
-    def write(self, firmware: Firmware, plan: Plan, copied: Callable[[str], None]) -> None:
+    def write(self, firmware: Firmware, plan: FlashPlan, copied: Callable[[str], None]) -> None:
         """Copy the files of `plan` beside the old ones, verify them on the board, and install them all at once.
 
         `copied` is called with each name. The board restarts at the end. Raises `PortError` and `FlashError`; the old

@@ -15,10 +15,10 @@ A `Competition` is one kind of tournament; its states are frozen.
 
 A round robin, with the organiser's points:
 
->>> from pi_controller.tournament import Competition, Pairing, Points, RoundRobin, State, circle, lot
+>>> from pi_controller.tournament import Competition, Pairing, Points, RoundRobin, TournamentState, circle, lot
 >>> league = RoundRobin(points=Points(sweep=3, win=2))
 >>> state = league.play(league.opening, {"do": "enter", "teams": ["Long Hollow", "Big Coulee"]})
->>> isinstance(league, Competition), isinstance(state, State), isinstance(league.ready(state)[0], Pairing)
+>>> isinstance(league, Competition), isinstance(state, TournamentState), isinstance(league.ready(state)[0], Pairing)
 (True, True, True)
 >>> league.public_summary(state)["ready"][0]["teams"]
 ['Long Hollow', 'Big Coulee']
@@ -39,10 +39,21 @@ Anybody can check the lots of a drawing: `printf '%s' '4 1 6 2/Long Hollow' | sh
 False
 """
 
-from pi_controller.tournament.competition import Competition, Pairing, State
+from pi_controller.tournament.competition import Competition, Pairing, TournamentState
 from pi_controller.tournament.elimination import Elimination
 from pi_controller.tournament.groups import Groups
 from pi_controller.tournament.round_robin import Points, RoundRobin, circle
 from pi_controller.tournament.teams import draw, lot
 
-__all__ = ["Competition", "Elimination", "Groups", "Pairing", "Points", "RoundRobin", "State", "circle", "draw", "lot"]
+__all__ = [
+    "Competition",
+    "Elimination",
+    "Groups",
+    "Pairing",
+    "Points",
+    "RoundRobin",
+    "TournamentState",
+    "circle",
+    "draw",
+    "lot",
+]

@@ -77,7 +77,7 @@ class Qualifiers(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class State:
+class TournamentState:
     """State of a tournament: its teams by seed, the games of each match, the matches that have begun, and withdrawn
     teams.
 
@@ -136,51 +136,51 @@ class Competition(ABC):
             raise ValueError(f"a match is the best of 1, 3 or 5 games, not {best_of}")
         self.best_of = best_of
         self._check_slip = check_slip
-        self._pairings = WeakKeyDictionary[State, tuple[Pairing, ...]]()
+        self._pairings = WeakKeyDictionary[TournamentState, tuple[Pairing, ...]]()
 
     @property
-    def opening(self) -> State:
+    def opening(self) -> TournamentState:
         """The state before the teams are entered."""
-        return State()
+        return TournamentState()
 
-    def pairings(self, state: State) -> tuple[Pairing, ...]:
+    def pairings(self, state: TournamentState) -> tuple[Pairing, ...]:
         """Return the pairings, each after those it depends on."""
         if state not in self._pairings:
             self._pairings[state] = self._make_pairings(state)
         return self._pairings[state]
 
     @abstractmethod
-    def _make_pairings(self, state: State) -> tuple[Pairing, ...]:
+    def _make_pairings(self, state: TournamentState) -> tuple[Pairing, ...]:
         """Build the pairings, each after those it depends on."""
 
     @abstractmethod
-    def dependents(self, state: State, match: str) -> frozenset[str]:
+    def dependents(self, state: TournamentState, match: str) -> frozenset[str]:
         """Return the matches whose teams depend on the result of `match`, directly or not."""
 
     @abstractmethod
-    def standings(self, state: State) -> tuple[Mapping[str, Json], ...]:
+    def standings(self, state: TournamentState) -> tuple[Mapping[str, Json], ...]:
         """Return a row for each team, the best first; tied teams have the same `place`.
 
         A team that has withdrawn never shares a place with one that has not.
         """
 
     @abstractmethod
-    def champion(self, state: State) -> str | None:
+    def champion(self, state: TournamentState) -> str | None:
         """Return the winner of the tournament; None while it is open, and if no team is left to win it."""
 
-    def _has_no_champion(self, state: State) -> bool:
+    def _has_no_champion(self, state: TournamentState) -> bool:
         """Return whether all is over without a champion."""
         return self.is_over(state) and self.champion(state) is None
 
-    def is_over(self, state: State) -> bool:
+    def is_over(self, state: TournamentState) -> bool:
         """Return whether there is no match to play, not even for the third place."""
         return bool(state.teams) and all(pairing.winner is not None for pairing in self.pairings(state))
 
     @abstractmethod
-    def eliminated_teams(self, state: State) -> tuple[str, ...]:
+    def eliminated_teams(self, state: TournamentState) -> tuple[str, ...]:
         """Return the eliminated and withdrawn teams, in the order of seeds."""
 
-    def winner(self, state: State, match: str) -> str | None:
+    def winner(self, state: TournamentState, match: str) -> str | None:
         """Return who has won more than half of the games of `match`, which may be `NOBODY`; None if open."""
         wins: dict[str, int] = {}
         for game in state.games.get(match, ()):
@@ -189,11 +189,11 @@ class Competition(ABC):
                 return game.winner
         return None
 
-    def ready(self, state: State) -> tuple[Pairing, ...]:
+    def ready(self, state: TournamentState) -> tuple[Pairing, ...]:
         """Return the matches that can be played now or are being played."""
         return tuple(pairing for pairing in self.pairings(state) if pairing.open)
 
-    def public_summary(self, state: State) -> dict[str, Json]:
+    def public_summary(self, state: TournamentState) -> dict[str, Json]:
         """Return the public state as JSON: ready matches, eliminated teams, standings and champion."""
         return {
             "ready": [
@@ -214,12 +214,12 @@ class Competition(ABC):
             "teams": list(state.teams),
         }
 
-    def games_won(self, state: State, pairing: Pairing) -> dict[str, int]:
+    def games_won(self, state: TournamentState, pairing: Pairing) -> dict[str, int]:
         """Return the number of games of a match that each of its teams has won."""
         games = state.games.get(pairing.id, ())
         return {team: sum(game.winner == team for game in games) for team in pairing.teams if team}
 
-    def play(self, state: State, action: object) -> State:
+    def play(self, state: TournamentState, action: object) -> TournamentState:
         """Return the state after `action`, a new one. Raises `InvalidActionError` or `IllegalActionError`."""
         do = parse_verb(action, _VERBS)
         action = cast("Action", action)
@@ -265,7 +265,7 @@ class Competition(ABC):
                 check_keys(action, ("team",))
                 return self._reinstate_team(state, self._team(state, action, "team"))
 
-    def _enter_teams(self, state: State, action: Action) -> State:
+    def _enter_teams(self, state: TournamentState, action: Action) -> TournamentState:
         check_keys(action, ("teams",), ("draw",))
         teams = parse_names(action["teams"], "team", fewest=2)
         if "draw" in action:
@@ -276,28 +276,28 @@ class Competition(ABC):
             )
         return replace(state, teams=teams)
 
-    def _enter_result(self, state: State, action: Action) -> State:
+    def _enter_result(self, state: TournamentState, action: Action) -> TournamentState:
         check_keys(action, ("match", "winner"), ("sweep", "sticks", "finish"))
         pairing = self._open(state, action)
         game = self._game(state, pairing, action)
         return self._apply_consequences(_with_games(state, pairing.id, (*state.games.get(pairing.id, ()), game)))
 
-    def _enter_tie(self, state: State, pairing: Pairing) -> State:  # noqa: ARG002 - for who has ties
+    def _enter_tie(self, state: TournamentState, pairing: Pairing) -> TournamentState:  # noqa: ARG002 - for who has ties
         """Return the state after a tied game of `pairing`. Raises `IllegalActionError`."""
         raise IllegalActionError(f"{pairing.id} needs a winner", "play it again")
 
-    def _add_team(self, state: State, team: str) -> State:  # noqa: ARG002 - for formats with byes
+    def _add_team(self, state: TournamentState, team: str) -> TournamentState:  # noqa: ARG002 - for formats with byes
         """Return the state with a late `team` in place of a bye. Raises `IllegalActionError`."""
         raise no_bye_error(team)
 
-    def _replay_match(self, state: State, pairing: Pairing) -> State:
+    def _replay_match(self, state: TournamentState, pairing: Pairing) -> TournamentState:
         """Return the state in which `pairing` is played again, and all that depends on it."""
         if pairing.id not in state.games:
             raise IllegalActionError(f"{pairing.id} has no result", "a match that has not been played is not replayed")
         void = self.dependents(state, pairing.id) | {pairing.id}
         return self._apply_consequences(_without_games(state, void))
 
-    def _forfeit_match(self, state: State, pairing: Pairing, team: str) -> State:
+    def _forfeit_match(self, state: TournamentState, pairing: Pairing, team: str) -> TournamentState:
         """Return the state in which `team` loses `pairing`: to the other team, or to nobody if that lost it so, too."""
         if team not in pairing.teams:
             raise IllegalActionError(f"{format_value(team)} is not in {pairing.id}", f"it is {_versus(pairing)}")
@@ -313,7 +313,7 @@ class Competition(ABC):
         self._require_open(pairing)
         return self._apply_consequences(lost)
 
-    def _take_back_walkovers(self, state: State, matches: Set[str]) -> State | None:
+    def _take_back_walkovers(self, state: TournamentState, matches: Set[str]) -> TournamentState | None:
         """Return the state with the walkovers of `matches`, and those that depend on them, decided anew.
 
         None if a match that has begun would have other teams.
@@ -324,7 +324,7 @@ class Competition(ABC):
         after = {pairing.id: pairing.teams for pairing in self.pairings(fresh)}
         return fresh if all(after.get(match) == before.get(match) for match in state.started) else None
 
-    def _correct_result(self, state: State, action: Action) -> State:
+    def _correct_result(self, state: TournamentState, action: Action) -> TournamentState:
         check_keys(action, ("match", "winner"), ("sweep", "sticks", "finish", "game", "then"))
         pairing = self._find_pairing(state, action)
         games = state.games.get(pairing.id, ())
@@ -353,7 +353,7 @@ class Competition(ABC):
                     'choose "replay" (they are played again) or "keep" (all results stay)',
                 )
 
-    def _decides_others(self, state: State, changed: State, match: str) -> bool:
+    def _decides_others(self, state: TournamentState, changed: TournamentState, match: str) -> bool:
         """Return whether other matches depend on the change of the games of `match` in `changed`."""
         if self.winner(changed, match) != self.winner(state, match):
             return True
@@ -361,7 +361,7 @@ class Competition(ABC):
         after = {pairing.id: pairing.teams for pairing in self.pairings(changed)}
         return any(before[other] != after.get(other) for other in self.dependents(state, match) if other in before)
 
-    def _withdraw_team(self, state: State, action: Action) -> State:
+    def _withdraw_team(self, state: TournamentState, action: Action) -> TournamentState:
         check_keys(action, ("team",), ("why",))
         team = self._team(state, action, "team")
         why = parse_choice(action, "why", ("withdrawn", "disqualified", "no_show")) if "why" in action else "withdrawn"
@@ -375,7 +375,7 @@ class Competition(ABC):
                 return after
         return self._apply_consequences(gone)
 
-    def _check_can_leave(self, state: State, team: str) -> None:
+    def _check_can_leave(self, state: TournamentState, team: str) -> None:
         """Raise `IllegalActionError` if `team` has no match left that it could lose."""
         walkovers = self._unplayed_walkovers(state, team)
         if not walkovers and team in self.eliminated_teams(state):
@@ -384,11 +384,11 @@ class Competition(ABC):
         if last.winner is not None and last.id in state.games and not self._is_walkover(state, last.id):
             raise IllegalActionError("the tournament is over", "correct the result that was wrong, or play it again")
 
-    def _is_walkover(self, state: State, match: str) -> bool:
+    def _is_walkover(self, state: TournamentState, match: str) -> bool:
         """Return whether `match` was decided without play."""
         return match in state.games and state.games[match][-1].walkover
 
-    def _unplayed_walkovers(self, state: State, team: str) -> list[str]:
+    def _unplayed_walkovers(self, state: TournamentState, team: str) -> list[str]:
         """Return the matches that `team` has won by a walkover, and after which it has begun no match that depends on
         them: if it leaves, too, nobody wins them.
         """
@@ -401,7 +401,7 @@ class Competition(ABC):
             and not state.started & mine & self.dependents(state, pairing.id)
         ]
 
-    def _reinstate_team(self, state: State, team: str) -> State:
+    def _reinstate_team(self, state: TournamentState, team: str) -> TournamentState:
         """Return the state as if `team` had never withdrawn. Raises `IllegalActionError`."""
         if team not in state.withdrawn:
             raise IllegalActionError(f"{format_value(team)} has not withdrawn", "there is nothing to undo")
@@ -423,13 +423,13 @@ class Competition(ABC):
             raise reinstatement_error(team, begun)
         return back
 
-    def _unwithdraw_team(self, state: State, team: str) -> State:
+    def _unwithdraw_team(self, state: TournamentState, team: str) -> TournamentState:
         """Return the state with `team` removed from the withdrawn ones, and no other change."""
         return replace(
             state, withdrawn=MappingProxyType({one: why for one, why in state.withdrawn.items() if one != team})
         )
 
-    def _apply_consequences(self, state: State) -> State:
+    def _apply_consequences(self, state: TournamentState) -> TournamentState:
         """Return the state with a walkover in each open match that a team does not play; of two such, nobody wins."""
         settled = False
         while not settled:
@@ -444,7 +444,7 @@ class Competition(ABC):
                     settled = False
         return state
 
-    def _game(self, state: State, pairing: Pairing, action: Action) -> GameResult:
+    def _game(self, state: TournamentState, pairing: Pairing, action: Action) -> GameResult:
         winner = self._team(state, action, "winner")
         if winner not in pairing.teams:
             raise IllegalActionError(f"{format_value(winner)} is not in {pairing.id}", f"it is {_versus(pairing)}")
@@ -467,7 +467,7 @@ class Competition(ABC):
             self._check_slip(sticks.get(winner, 0), lost, "sweep" if sweep else finish)
         return GameResult(winner, sweep, MappingProxyType(sticks))
 
-    def _team(self, state: State, action: Action, key: str) -> str:
+    def _team(self, state: TournamentState, action: Action, key: str) -> str:
         """Return the value of `key`, a team of this tournament. Raises `InvalidActionError`."""
         value = action[key]
         if isinstance(value, str) and normalize_name(value) in state.teams:
@@ -475,7 +475,7 @@ class Competition(ABC):
         near = did_you_mean(value, state.teams) if isinstance(value, str) else ""
         raise InvalidActionError(f"there is no team {format_value(value)}{near}")
 
-    def _find_pairing(self, state: State, action: Action) -> Pairing:
+    def _find_pairing(self, state: TournamentState, action: Action) -> Pairing:
         """Return the match in the action. Raises `InvalidActionError`."""
         value = action["match"]
         pairings = {pairing.id: pairing for pairing in self.pairings(state)}
@@ -484,7 +484,7 @@ class Competition(ABC):
             raise InvalidActionError(f"there is no match {format_value(value)}{near}")
         return pairings[value]
 
-    def _open(self, state: State, action: Action) -> Pairing:
+    def _open(self, state: TournamentState, action: Action) -> Pairing:
         """Return the match in the action, which must be playable now. Raises `IllegalActionError`."""
         pairing = self._find_pairing(state, action)
         self._require_open(pairing)
@@ -500,12 +500,12 @@ class Competition(ABC):
             raise IllegalActionError(f"{pairing.id} is not ready: {_versus(pairing)}", "other matches come first")
 
 
-def is_absent(state: State, match: str, team: str) -> bool:
+def is_absent(state: TournamentState, match: str, team: str) -> bool:
     """Return whether `team` does not play `match`: it has withdrawn, or forfeits this match."""
     return team in state.withdrawn or (match, team) in state.forfeits
 
 
-def rename_team(state: State, team: str, name: str) -> State:
+def rename_team(state: TournamentState, team: str, name: str) -> TournamentState:
     """Return the state in which `team` is called `name`, in its earlier results too."""
 
     def new_name(one: str) -> str:
@@ -552,13 +552,13 @@ def _draw_seed(value: object) -> str:
     return value
 
 
-def _with_games(state: State, match: str, games: tuple[GameResult, ...]) -> State:
+def _with_games(state: TournamentState, match: str, games: tuple[GameResult, ...]) -> TournamentState:
     """Return the state with the `games` of a match; walkovers alone do not begin it."""
     begun = {match} if any(not game.walkover for game in games) else set[str]()
     return replace(state, games=MappingProxyType({**state.games, match: games}), started=state.started | begun)
 
 
-def _without_games(state: State, matches: frozenset[str]) -> State:
+def _without_games(state: TournamentState, matches: frozenset[str]) -> TournamentState:
     """Return the state in which `matches` have not begun, and no team forfeits them."""
     games = {match: games for match, games in state.games.items() if match not in matches}
     forfeits = _without_match(state.forfeits, matches)
@@ -569,7 +569,7 @@ def _without_match(forfeits: frozenset[tuple[str, str]], matches: Collection[str
     return frozenset((match, team) for match, team in forfeits if match not in matches)
 
 
-def without_walkovers(state: State, matches: Collection[str]) -> State:
+def without_walkovers(state: TournamentState, matches: Collection[str]) -> TournamentState:
     """Return the state without the walkovers of `matches`."""
     played = {match: tuple(game for game in state.games.get(match, ()) if not game.walkover) for match in matches}
     return replace(

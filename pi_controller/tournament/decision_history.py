@@ -14,7 +14,7 @@ from pi_controller.tournament import decisions as d
 from pi_controller.tournament.director import Tournament
 
 
-class History:
+class DecisionHistory:
     """All decisions of a tournament, in order. `now` is the state after them. Raises as `Tournament.after`."""
 
     def __init__(self, decisions: Iterable[d.Decision] = ()) -> None:
@@ -32,7 +32,9 @@ class History:
     @property
     def effective_decisions(self) -> list[d.Decision]:
         """The decisions that count, without undos."""
-        return [one for one in self.decisions if one.seq not in self._gone and not isinstance(one.fact, d.Undone)]
+        return [
+            one for one in self.decisions if one.seq not in self._gone and not isinstance(one.fact, d.DecisionUndone)
+        ]
 
     def make_decision(self, t: float, actor: str, fact: d.Fact) -> d.Decision:
         """Return `fact` as the next decision, ready for `add`. Raises if it is refused."""
@@ -48,7 +50,7 @@ class History:
         self._gone = gone
         return now
 
-    def undo(self, reason: str = "") -> d.Undone:
+    def undo(self, reason: str = "") -> d.DecisionUndone:
         """Return the undo of the last decision of a person. Raises `IllegalActionError` if it cannot be undone."""
         target = self.undo_target
         if target is None:
@@ -66,7 +68,7 @@ class History:
                         "correct the result instead, and choose the effect on later matches",
                     ) from None
                 lapsed.append(decision.seq)
-        return d.Undone((target.seq, *lapsed), reason)
+        return d.DecisionUndone((target.seq, *lapsed), reason)
 
     @property
     def undo_target(self) -> d.Decision | None:
@@ -80,7 +82,7 @@ class History:
     def _try_decision(self, decision: d.Decision) -> tuple[Tournament, frozenset[int]]:
         if decision.seq != len(self.decisions) + 1:
             raise InvalidActionError(f"decision {len(self.decisions) + 1} is missing")
-        if not isinstance(decision.fact, d.Undone):
+        if not isinstance(decision.fact, d.DecisionUndone):
             return self.now.after(decision), self._gone
         taken_back = set(decision.fact.taken_back)
         if not taken_back or not taken_back <= {one.seq for one in self.effective_decisions}:

@@ -229,7 +229,7 @@ class TieEntered(_Fact, frozen=True, tag="tie"):
     match: _Word
 
 
-class ClockSet(_Fact, frozen=True, tag="clock"):
+class MatchClockSet(_Fact, frozen=True, tag="clock"):
     """Start, stop or resume the clock of a round; after its time is up it starts again, for games still to play."""
 
     round: Annotated[int, Meta(ge=1, le=10_000)]
@@ -349,7 +349,7 @@ class StreamTableChosen(_Fact, frozen=True, tag="stream"):
     table: _Word
 
 
-class Undone(_Fact, frozen=True, tag="undo"):
+class DecisionUndone(_Fact, frozen=True, tag="undo"):
     """Undo the last decision of a person, and the decisions that depend on it alone."""
 
     taken_back: tuple[int, ...]
@@ -359,11 +359,11 @@ class Undone(_Fact, frozen=True, tag="undo"):
 _Preparation = (
     Planned | SettingsChanged | Entered | Scratched | TeamAdded | TeamRenamed | TeamsDrawn | Appointed | Dismissed
 )
-_AtTables = TableUsed | Assigned | Recalled | Moved | MatchStarted | ClockSet | BreakPlanned | BreakCancelled
+_AtTables = TableUsed | Assigned | Recalled | Moved | MatchStarted | MatchClockSet | BreakPlanned | BreakCancelled
 _Results = Reported | Retracted | Confirmed | Rejected | Result | TieEntered | Corrected | Replayed | Forfeited
 _Protests = Protested | ProtestDecided
 _People = TeamWithdrawn | Reinstated | PlayerAbsent | PlayerReturned | CheckedIn | Pronounced
-Fact = _Preparation | _AtTables | _Results | _Protests | _People | Announced | StreamTableChosen | Undone
+Fact = _Preparation | _AtTables | _Results | _Protests | _People | Announced | StreamTableChosen | DecisionUndone
 PLAY_FACTS = (Moved, MatchStarted, Reported, Confirmed, Result, TieEntered)
 """Decisions that an undo never takes along, because people have played."""
 
@@ -412,7 +412,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MatchSource:
     """Where a counted game was played; its table and the journal's `epoch` are "" for a result entered by hand."""
 
     table: str
@@ -423,7 +423,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class RoundClock:
+class MatchRound:
     """The clock of a round: `left_s` remained at `since`, when it was started; None: it is stopped."""
 
     round: int
@@ -441,7 +441,7 @@ class RoundClock:
 
 
 @dataclass(frozen=True, slots=True)
-class Protest:
+class MatchProtest:
     """A protest of `team` about a match of `teams`; `ruling` is "" while it is open."""
 
     number: int

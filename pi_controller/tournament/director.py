@@ -20,7 +20,7 @@ from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError, Json, Roster
 from pi_controller.text import did_you_mean, format_value, join_words, normalize_name, strip_controls
 from pi_controller.tournament import decisions as d
-from pi_controller.tournament.competition import Competition, Pairing, State
+from pi_controller.tournament.competition import Competition, Pairing, TournamentState
 from pi_controller.tournament.schedule import (
     Assignment,
     Break,
@@ -49,14 +49,14 @@ class Tournament:
     entered: tuple[str, ...] = ()
     registration: Registration = field(default_factory=lambda: Registration(Roster()))
     seed: str = ""
-    state: State = field(default_factory=State)
+    state: TournamentState = field(default_factory=TournamentState)
     calls: Mapping[str, d.Call] = field(default_factory=lambda: _NOTHING)
     reports: Mapping[str, d.Report] = field(default_factory=lambda: _NOTHING)
     settled: frozenset[str] = frozenset()
     """Orders whose games have been counted or rejected, or go on at another table."""
     moved: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     """The table at which the game of an order goes on, by order."""
-    sources: Mapping[str, tuple[d.Source, ...]] = field(default_factory=lambda: _NOTHING)
+    sources: Mapping[str, tuple[d.MatchSource, ...]] = field(default_factory=lambda: _NOTHING)
     """The source of each game, by match."""
     ended: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
     freed: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
@@ -64,10 +64,10 @@ class Tournament:
     used: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
     """Number of matches begun, by table."""
     unused: frozenset[str] = frozenset()
-    protests: tuple[d.Protest, ...] = ()
+    protests: tuple[d.MatchProtest, ...] = ()
     announcement: str = ""
     stream: str = ""
-    clock: d.RoundClock | None = None
+    clock: d.MatchRound | None = None
     """The clock that was set last."""
     breaks: tuple[Break, ...] = ()
     """The breaks that were not cancelled, in the order of their numbers."""
@@ -107,7 +107,7 @@ class Tournament:
         return tuple(pairing for pairing in self.pairings if pairing.open)
 
     @property
-    def open_protests(self) -> tuple[d.Protest, ...]:
+    def open_protests(self) -> tuple[d.MatchProtest, ...]:
         """The protests that the committee has not decided: they hold the matches of both teams."""
         return tuple(protest for protest in self.protests if not protest.ruling)
 
@@ -178,17 +178,17 @@ class Tournament:
         return registry.game(plan.game, plan.options).minutes
 
     @property
-    def round_clock(self) -> d.RoundClock | None:
+    def round_clock(self) -> d.MatchRound | None:
         """The clock of the current round; None without one."""
         return self.clock_of(self.round) if self.round else None
 
-    def clock_of(self, number: int) -> d.RoundClock | None:
+    def clock_of(self, number: int) -> d.MatchRound | None:
         """Return the clock of a round, full and stopped before it is started; None if rounds have no clock."""
         minutes = self.minutes
         if minutes is None:
             return None
         known = self.clock
-        return known if known is not None and known.round == number else d.RoundClock(number, 60.0 * minutes)
+        return known if known is not None and known.round == number else d.MatchRound(number, 60.0 * minutes)
 
     def pairing(self, match: str) -> Pairing:
         """Return the match with this id. Raises `InvalidActionError`."""
@@ -280,7 +280,7 @@ class Tournament:
                 return self._confirm_report(self._report(order), t)
             case d.Result() | d.TieEntered():
                 return self._settled_by_hand(fact, t)
-            case d.ClockSet():
+            case d.MatchClockSet():
                 return replace(self, clock=self._clock_set(fact, t))
             case d.Replayed(match=match):
                 reports = {order: one for order, one in self.reports.items() if one.fact.match != match}
@@ -317,7 +317,7 @@ class Tournament:
                 return replace(self, announcement=strip_controls(text))
             case d.StreamTableChosen(table=table):
                 return replace(self, stream=table)
-            case d.Undone():
+            case d.DecisionUndone():
                 raise InvalidActionError("only the history can apply an undo")
 
     def _not_drawn(self) -> None:
@@ -526,7 +526,7 @@ class Tournament:
     def _confirm_report(self, report: d.Report, t: float) -> Tournament:
         fact = report.fact
         call = self.calls.get(fact.match)
-        source = d.Source(fact.table, fact.epoch, fact.order, call.judge if call is not None else "", t)
+        source = d.MatchSource(fact.table, fact.epoch, fact.order, call.judge if call is not None else "", t)
         result = d.Result(fact.match, fact.winner, fact.sweep, fact.sticks, fact.finish)
         found = self._count_result(result, source, t)
         found = replace(found, reports=_without(found.reports, fact.order), settled=found.settled | {fact.order})
@@ -534,12 +534,12 @@ class Tournament:
 
     def _settled_by_hand(self, fact: d.Result | d.TieEntered, t: float) -> Tournament:
         call = self.calls.get(fact.match)
-        source = d.Source("", "", self.current_order(call) if call else "", call.judge if call else "", t)
+        source = d.MatchSource("", "", self.current_order(call) if call else "", call.judge if call else "", t)
         found = self._count_result(fact, source, t)
         settled = found.settled | {source.order} if source.order else found.settled
         return _drop_closed_matches(replace(found, settled=settled))
 
-    def _clock_set(self, fact: d.ClockSet, t: float) -> d.RoundClock:
+    def _clock_set(self, fact: d.MatchClockSet, t: float) -> d.MatchRound:
         clock, known = self.clock_of(fact.round), self.clock
         if clock is None:
             raise IllegalActionError("each game has its own clock", "plan the tournament with one clock for a round")
@@ -550,13 +550,13 @@ class Tournament:
         if not fact.running:
             if clock.since is None or clock.remaining_s(t) <= 0:
                 raise IllegalActionError(f"the clock of round {fact.round} is not running")
-            return d.RoundClock(fact.round, clock.remaining_s(t))
+            return d.MatchRound(fact.round, clock.remaining_s(t))
         if clock.since is not None and clock.remaining_s(t) > 0:
             raise IllegalActionError(f"the clock of round {fact.round} is already running")
         if not any(pairing.round == fact.round for pairing in self.ready):
             raise IllegalActionError(f"round {fact.round} has no match to be played")
         left = clock.left_s if clock.since is None else 60.0 * (self.minutes or 0)
-        return d.RoundClock(fact.round, left, t)
+        return d.MatchRound(fact.round, left, t)
 
     def _add_break(self, fact: d.BreakPlanned) -> Tournament:
         if not 0 < fact.ends - fact.begins <= MAX_BREAK_S:
@@ -567,7 +567,7 @@ class Tournament:
         planned = Break(number, fact.begins, fact.ends, strip_controls(fact.why).strip())
         return replace(self, breaks=(*self.breaks, planned), last_break=number)
 
-    def _count_result(self, fact: d.Result | d.TieEntered, source: d.Source, t: float) -> Tournament:
+    def _count_result(self, fact: d.Result | d.TieEntered, source: d.MatchSource, t: float) -> Tournament:
         match, pairing = fact.match, self.pairing(fact.match)
         self._reject_held(pairing.teams)
         state = self._play(fact)
@@ -581,7 +581,7 @@ class Tournament:
             registration=self.registration.freeze(),
         )
 
-    def _play(self, fact: d.Fact) -> State:
+    def _play(self, fact: d.Fact) -> TournamentState:
         """Return the competition's state after `fact`, whose JSON is also the competition's action."""
         action = msgspec.to_builtins(fact)
         if not isinstance(fact, d.TeamWithdrawn):
@@ -602,7 +602,7 @@ class Tournament:
         if not team or team not in pairing.teams:
             raise IllegalActionError(f"{format_value(fact.team)} is not in {fact.match}")
         teams = cast("tuple[str, str]", tuple(one or "" for one in pairing.teams))
-        protest = d.Protest(len(self.protests) + 1, t, fact.match, teams, team, strip_controls(fact.text))
+        protest = d.MatchProtest(len(self.protests) + 1, t, fact.match, teams, team, strip_controls(fact.text))
         calls = {  # their next matches are recalled
             match: call
             for match, call in self.calls.items()

@@ -16,7 +16,7 @@ from pi_controller.tournament.competition import (
     Competition,
     Pairing,
     SlipCheck,
-    State,
+    TournamentState,
     no_bye_error,
     without_walkovers,
 )
@@ -61,11 +61,11 @@ class Elimination(Competition):
         if third_place and kind != "single":
             raise ValueError("a double elimination has its third place without a match for it")
         self.kind: Kind = kind
-        self._records = WeakKeyDictionary[State, _Record]()
+        self._records = WeakKeyDictionary[TournamentState, _Record]()
         self._has_third = third_place
         self._build = bracket.double if kind == "double" else partial(bracket.single, third_place=third_place)
 
-    def _make_pairings(self, state: State) -> tuple[Pairing, ...]:
+    def _make_pairings(self, state: TournamentState) -> tuple[Pairing, ...]:
         if not state.teams:
             return ()
         drawn = self.bracket(state)
@@ -79,7 +79,7 @@ class Elimination(Competition):
             found += self._pair(state, drawn.reset, known)
         return tuple(found)
 
-    def _pair(self, state: State, match: Match, known: dict[Source, str]) -> list[Pairing]:
+    def _pair(self, state: TournamentState, match: Match, known: dict[Source, str]) -> list[Pairing]:
         """Return a match with its teams, and store its winner and loser in `known`."""
         a, b = known.get(match.a), known.get(match.b)
         if NOBODY in (a, b):
@@ -106,14 +106,14 @@ class Elimination(Competition):
             known[LoserOf(match.id)] = place.winner
         return [pairing, place]
 
-    def _losers_round(self, state: State, match: str) -> int:
+    def _losers_round(self, state: TournamentState, match: str) -> int:
         """Return the round of the losers' bracket in which the loser of `match` plays next."""
         drawn = self.bracket(state).matches
         return next(
             (later.round for later in drawn if later.side == "losers" and LoserOf(match) in (later.a, later.b)), 1
         )
 
-    def _add_team(self, state: State, team: str) -> State:
+    def _add_team(self, state: TournamentState, team: str) -> TournamentState:
         """Return the state with a late `team` against the lowest seed whose bye has not led to a begun match."""
         for seed in bracket.empty_seeds(self.bracket(state).teams, state.late):
             added = replace(state, teams=(*state.teams, team), late=(*state.late, seed))
@@ -124,27 +124,27 @@ class Elimination(Competition):
                 return self._apply_consequences(added)
         raise no_bye_error(team)
 
-    def bracket(self, state: State) -> bracket.Bracket:
+    def bracket(self, state: TournamentState) -> bracket.Bracket:
         """Return the bracket of the entered teams. Raises `ValueError` if there are none."""
         return self._build(len(state.teams) - len(state.late), state.late)
 
-    def dependents(self, state: State, match: str) -> frozenset[str]:  # noqa: D102 - as the base class says
+    def dependents(self, state: TournamentState, match: str) -> frozenset[str]:  # noqa: D102 - as the base class says
         return _find_dependents(self.bracket(state), match)
 
-    def eliminated_teams(self, state: State) -> tuple[str, ...]:  # noqa: D102 - as the base class says
+    def eliminated_teams(self, state: TournamentState) -> tuple[str, ...]:  # noqa: D102 - as the base class says
         out = self._record(state).out.keys() - self._teams_for_third_place(state)
         champion = self.champion(state)
         return tuple(team for team in state.teams if team != champion and (team in out or team in state.withdrawn))
 
-    def _teams_for_third_place(self, state: State) -> frozenset[str]:
+    def _teams_for_third_place(self, state: TournamentState) -> frozenset[str]:
         """Return the teams that have lost a semi-final and have yet to play for the third place."""
         third = self._third(state)
         return frozenset(filter(None, third.teams)) if third is not None and third.winner is None else frozenset()
 
-    def _third(self, state: State) -> Pairing | None:
+    def _third(self, state: TournamentState) -> Pairing | None:
         return next((pairing for pairing in self.pairings(state) if pairing.side == "third"), None)
 
-    def champion(self, state: State) -> str | None:
+    def champion(self, state: TournamentState) -> str | None:
         """Return the team that is left when all matches but the one for the third place are decided."""
         pairings = self.pairings(state)
         if not pairings or any(one.winner is None and one.side != "third" for one in pairings):
@@ -152,7 +152,7 @@ class Elimination(Competition):
         out = self._record(state).out
         return next((team for team in state.teams if team not in out), None)
 
-    def standings(self, state: State) -> tuple[Mapping[str, Json], ...]:
+    def standings(self, state: TournamentState) -> tuple[Mapping[str, Json], ...]:
         """Return a row for each team: place, wins, losses (of matches, walkovers included), and why it withdrew.
 
         The place is None while the team has a match to play. Teams eliminated in the same round share the best of their
@@ -192,7 +192,7 @@ class Elimination(Competition):
         ]
         return tuple(sorted(rows, key=lambda row: row["place"] or (3 if row["team"] in playing else 0)))
 
-    def _stage(self, state: State, team: str, last: Pairing) -> _Stage:
+    def _stage(self, state: TournamentState, team: str, last: Pairing) -> _Stage:
         """Return when `team` is out if `last` eliminates it; the match for the third place orders its two teams."""
         third = self._third(state) if self._has_third and team else None
         if third is not None and team in third.teams and third.winner is not None:
@@ -208,12 +208,12 @@ class Elimination(Competition):
         sides = {"losers", "final"} if self.kind == "double" else {"winners", "final"}
         return pairing.winner is None and pairing.side in sides and NOBODY not in pairing.teams
 
-    def _record(self, state: State) -> _Record:
+    def _record(self, state: TournamentState) -> _Record:
         if state not in self._records:
             self._records[state] = self._make_record(state)
         return self._records[state]
 
-    def _make_record(self, state: State) -> _Record:
+    def _make_record(self, state: TournamentState) -> _Record:
         record = _Record(dict.fromkeys(state.teams, 0), dict.fromkeys(state.teams, 0), {})
         lives = 2 if self.kind == "double" else 1
         last: dict[str, Pairing] = {}

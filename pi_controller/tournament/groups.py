@@ -22,7 +22,7 @@ from pi_controller.tournament.competition import (
     Pairing,
     Qualifiers,
     SlipCheck,
-    State,
+    TournamentState,
     reinstatement_error,
 )
 from pi_controller.tournament.elimination import Elimination, Kind
@@ -32,8 +32,8 @@ from pi_controller.tournament.round_robin import Points, RoundRobin, WithdrawalP
 class _Parts(NamedTuple):
     """The state of each group by its letter, and of the elimination once its teams are settled."""
 
-    leagues: dict[str, State]
-    cup: State | None
+    leagues: dict[str, TournamentState]
+    cup: TournamentState | None
 
 
 class Groups(Competition):
@@ -64,9 +64,9 @@ class Groups(Competition):
         self.places = through
         self.league = RoundRobin(best_of, points, withdrawn, play_off=through)
         self.cup = Elimination(kind, best_of, third_place)
-        self._kept = WeakKeyDictionary[State, _Parts]()
+        self._kept = WeakKeyDictionary[TournamentState, _Parts]()
 
-    def parts(self, state: State) -> _Parts:
+    def parts(self, state: TournamentState) -> _Parts:
         """Return the groups and the elimination as states for `league` and `cup`."""
         if state not in self._kept:
             through = state.qualifiers
@@ -88,7 +88,7 @@ class Groups(Competition):
             for letter in self.letters
         }  # fmt: skip
 
-    def _make_pairings(self, state: State) -> tuple[Pairing, ...]:
+    def _make_pairings(self, state: TournamentState) -> tuple[Pairing, ...]:
         leagues, cup = self.parts(state)
         return (
             *(
@@ -99,23 +99,23 @@ class Groups(Competition):
             *(self.cup.pairings(cup) if cup is not None else ()),
         )
 
-    def dependents(self, state: State, match: str) -> frozenset[str]:
+    def dependents(self, state: TournamentState, match: str) -> frozenset[str]:
         """Return the play-offs of the group and the whole elimination, or the dependent matches in the elimination."""
         leagues, cup = self.parts(state)
         letter, dot, id_ = match.partition(".")
         if not dot:
-            return self.cup.dependents(cast("State", cup), match)
+            return self.cup.dependents(cast("TournamentState", cup), match)
         here = {f"{letter}.{later}" for later in self.league.dependents(leagues[letter], id_)}
         return frozenset(here) | self._of_cup(state)
 
-    def _of_cup(self, state: State) -> frozenset[str]:
+    def _of_cup(self, state: TournamentState) -> frozenset[str]:
         cup = self.parts(state).cup
         return frozenset(pairing.id for pairing in self.cup.pairings(cup)) if cup is not None else frozenset()
 
-    def _decides_others(self, state: State, changed: State, match: str) -> bool:
+    def _decides_others(self, state: TournamentState, changed: TournamentState, match: str) -> bool:
         return super()._decides_others(state, changed, match) or self._find_qualifiers(changed) != state.qualifiers
 
-    def _enter_teams(self, state: State, action: Action) -> State:
+    def _enter_teams(self, state: TournamentState, action: Action) -> TournamentState:
         entered = super()._enter_teams(state, action)
         fewest = len(self.letters) * max(2, self.places)
         if len(entered.teams) < fewest:
@@ -125,19 +125,19 @@ class Groups(Competition):
             )
         return entered
 
-    def _are_closed(self, state: State) -> bool:
+    def _are_closed(self, state: TournamentState) -> bool:
         """Return whether the elimination has begun, so that the groups stay as they are; a walkover begins it."""
         return any(match in state.started or match in state.games for match in self._of_cup(state))
 
-    def _unplayed_walkovers(self, state: State, team: str) -> list[str]:
+    def _unplayed_walkovers(self, state: TournamentState, team: str) -> list[str]:
         walkovers, closed = super()._unplayed_walkovers(state, team), self._are_closed(state)
         return [match for match in walkovers if "." not in match or not closed]
 
-    def _check_can_leave(self, state: State, team: str) -> None:
+    def _check_can_leave(self, state: TournamentState, team: str) -> None:
         if self._are_closed(state):  # a team of the groups can leave until then, as in a round robin
             super()._check_can_leave(state, team)
 
-    def _reinstate_team(self, state: State, team: str) -> State:
+    def _reinstate_team(self, state: TournamentState, team: str) -> TournamentState:
         back = super()._reinstate_team(state, team)
         through = back.qualifiers
         if through is not None:  # the qualifiers may change, though no match of the groups is open
@@ -147,13 +147,13 @@ class Groups(Competition):
                 raise reinstatement_error(team, sorted(self._of_cup(back) & back.started))
         return back
 
-    def _unwithdraw_team(self, state: State, team: str) -> State:
+    def _unwithdraw_team(self, state: TournamentState, team: str) -> TournamentState:
         back, through = super()._unwithdraw_team(state, team), state.qualifiers
         if through is None:
             return back
         return replace(back, qualifiers=through._replace(withdrawn=through.withdrawn - {team}))
 
-    def _apply_consequences(self, state: State) -> State:
+    def _apply_consequences(self, state: TournamentState) -> TournamentState:
         """Settle the qualifiers as soon as the groups are over; they can change until the elimination begins."""
         while True:
             if not self._are_closed(state):
@@ -165,7 +165,7 @@ class Groups(Competition):
                 return state
             state = settled
 
-    def _find_qualifiers(self, state: State) -> Qualifiers | None:
+    def _find_qualifiers(self, state: TournamentState) -> Qualifiers | None:
         """Return the qualifiers by the standings of the groups; None while a match of theirs is open."""
         leagues = self.parts(replace(state, qualifiers=None)).leagues
         if any(pairing.winner is None for league in leagues.values() for pairing in self.league.pairings(league)):
@@ -176,20 +176,20 @@ class Groups(Competition):
         ]
         return Qualifiers(_seed_qualifiers(best), frozenset(state.withdrawn))
 
-    def eliminated_teams(self, state: State) -> tuple[str, ...]:
+    def eliminated_teams(self, state: TournamentState) -> tuple[str, ...]:
         """Return the teams that are out: withdrawn, not qualified, or eliminated."""
         through, cup = state.qualifiers, self.parts(state).cup
         stay = set(through.teams if through else state.teams).difference(self.cup.eliminated_teams(cup) if cup else ())
         champion = self.champion(state)
         return tuple(team for team in state.teams if team != champion and (team not in stay or team in state.withdrawn))
 
-    def champion(self, state: State) -> str | None:  # noqa: D102 - as the base class says
+    def champion(self, state: TournamentState) -> str | None:  # noqa: D102 - as the base class says
         through, cup = state.qualifiers, self.parts(state).cup
         if cup is not None:
             return self.cup.champion(cup)
         return next((team for team in through.teams if team not in state.withdrawn), None) if through else None
 
-    def standings(self, state: State) -> tuple[Mapping[str, Json], ...]:
+    def standings(self, state: TournamentState) -> tuple[Mapping[str, Json], ...]:
         """Return a row for each team: that of its group, with the `group`, the place there as `in_group`, and `place`.
 
         `place` is that of the elimination; teams that did not qualify share the one after it, and those of them that
@@ -224,10 +224,10 @@ class Groups(Competition):
         return tuple(sorted(rows, key=lambda row: cast("int", row["place"] or unplaced)))
 
 
-def _part(state: State, teams: tuple[str, ...], prefix: str, gone: Mapping[str, str]) -> State:
+def _part(state: TournamentState, teams: tuple[str, ...], prefix: str, gone: Mapping[str, str]) -> TournamentState:
     """Return the state of `teams` only, with the matches whose ids start with `prefix`."""
     games = {match.removeprefix(prefix): games for match, games in state.games.items() if _is_part(match, prefix)}
-    return State(
+    return TournamentState(
         teams,
         MappingProxyType(games),
         frozenset(match.removeprefix(prefix) for match in state.started if _is_part(match, prefix)),

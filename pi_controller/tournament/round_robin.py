@@ -19,7 +19,7 @@ from pi_controller.tournament.competition import (
     GameResult,
     Pairing,
     SlipCheck,
-    State,
+    TournamentState,
     no_bye_error,
 )
 
@@ -79,7 +79,7 @@ class RoundRobin(Competition):
         self.withdrawn: WithdrawalPolicy = withdrawn
         self.play_off: PlayOff = play_off
 
-    def _make_pairings(self, state: State) -> tuple[Pairing, ...]:
+    def _make_pairings(self, state: TournamentState) -> tuple[Pairing, ...]:
         """Return the matches of all rounds, and once these are over those of the play-offs.
 
         If the games of withdrawn teams are annulled, their matches are left out.
@@ -99,7 +99,7 @@ class RoundRobin(Competition):
             ]
         return tuple(found)
 
-    def _rounds(self, state: State) -> list[Pairing]:
+    def _rounds(self, state: TournamentState) -> list[Pairing]:
         struck = set(state.withdrawn) if self.withdrawn == "annul" else set[str]()
         late = {seed - 1 for seed in state.late}
         return [
@@ -109,42 +109,42 @@ class RoundRobin(Competition):
             if state.teams[a] not in struck and state.teams[b] not in struck
         ]
 
-    def _add_team(self, state: State, team: str) -> State:
+    def _add_team(self, state: TournamentState, team: str) -> TournamentState:
         """Return the state in which a late `team` plays those that would have rested, one in each round."""
         seed = len(state.teams) + 1
         if seed % 2 or any(match.startswith("P") for match in state.started):
             raise no_bye_error(team)
         return self._apply_consequences(replace(state, teams=(*state.teams, team), late=(*state.late, seed)))
 
-    def _pairing(self, state: State, match: str, teams: tuple[str, str], number: int) -> Pairing:
+    def _pairing(self, state: TournamentState, match: str, teams: tuple[str, str], number: int) -> Pairing:
         return Pairing(match, teams, number, None, self.winner(state, match))
 
-    def _enter_tie(self, state: State, pairing: Pairing) -> State:
+    def _enter_tie(self, state: TournamentState, pairing: Pairing) -> TournamentState:
         if self.best_of > 1 or _is_play_off(pairing):
             return super()._enter_tie(state, pairing)
         games = MappingProxyType({**state.games, pairing.id: (GameResult(NOBODY),)})
         return replace(state, games=games, started=state.started | {pairing.id})
 
-    def _unplayed_walkovers(self, state: State, team: str) -> list[str]:
+    def _unplayed_walkovers(self, state: TournamentState, team: str) -> list[str]:
         """Leave the league as it is once `team` has begun a play-off, also one that is no longer needed."""
         seed = str(state.teams.index(team) + 1)
         begun = any(match.startswith("P") and seed in match.split("-")[1:] for match in state.started)
         return [] if begun else super()._unplayed_walkovers(state, team)
 
-    def _check_can_leave(self, state: State, team: str) -> None:
+    def _check_can_leave(self, state: TournamentState, team: str) -> None:
         """Accept that a team leaves at any time: it goes behind those present."""
 
-    def dependents(self, state: State, match: str) -> frozenset[str]:
+    def dependents(self, state: TournamentState, match: str) -> frozenset[str]:
         """Return the play-offs after the round of `match`: their teams depend on every earlier result."""
         pairings = {pairing.id: pairing for pairing in self.pairings(state)}
         last = max(pairings[match].round, len(circle(len(state.teams))))
         return frozenset(pairing.id for pairing in pairings.values() if pairing.round > last)
 
-    def eliminated_teams(self, state: State) -> tuple[str, ...]:
+    def eliminated_teams(self, state: TournamentState) -> tuple[str, ...]:
         """Return the teams that have withdrawn: no other team is out before the end."""
         return tuple(team for team in state.teams if team in state.withdrawn)
 
-    def champion(self, state: State) -> str | None:
+    def champion(self, state: TournamentState) -> str | None:
         """Return the only team in first place after all matches; None before that, in a tie, or if all have left."""
         pairings = self.pairings(state)
         if not state.teams or any(pairing.winner is None for pairing in pairings):
@@ -152,7 +152,7 @@ class RoundRobin(Competition):
         first = self._order(state, pairings)[0]
         return first[0] if len(first) == 1 and first[0] not in state.withdrawn else None
 
-    def standings(self, state: State) -> tuple[Mapping[str, Json], ...]:
+    def standings(self, state: TournamentState) -> tuple[Mapping[str, Json], ...]:
         """Return a row for each team: place, played, wins, losses, sweeps, sticks, points, and why it withdrew.
 
         Tied teams have the same place and `tied` true.
@@ -168,7 +168,7 @@ class RoundRobin(Competition):
                 found.append(MappingProxyType(row))
         return tuple(found)
 
-    def _order(self, state: State, pairings: Sequence[Pairing]) -> list[tuple[str, ...]]:
+    def _order(self, state: TournamentState, pairings: Sequence[Pairing]) -> list[tuple[str, ...]]:
         """Return the teams from first to last, with tied teams in one tuple: first those present, then those gone."""
         rows = self._rows(state, _without_play_offs(pairings))
         ties = _split([state.teams], lambda team: team not in state.withdrawn)
@@ -181,7 +181,9 @@ class RoundRobin(Competition):
             ties = _split(ties, {team: row.wins for team, row in duos.items()}.__getitem__)
         return ties
 
-    def _head_to_head(self, state: State, tie: tuple[str, ...], pairings: Sequence[Pairing]) -> list[tuple[str, ...]]:
+    def _head_to_head(
+        self, state: TournamentState, tie: tuple[str, ...], pairings: Sequence[Pairing]
+    ) -> list[tuple[str, ...]]:
         """Split a tie by the points of the games between its teams, and each part again in the same way."""
         if len(tie) == 1:
             return [tie]
@@ -191,7 +193,7 @@ class RoundRobin(Competition):
             return parts
         return [part for half in parts for part in self._head_to_head(state, half, pairings)]
 
-    def _to_play_off(self, state: State, ties: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    def _to_play_off(self, state: TournamentState, ties: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
         """Return the ties to be played off; teams that have withdrawn play nothing off."""
         chosen = self.play_off
         places = chosen if isinstance(chosen, int) else {"first": 1, "all": len(state.teams), "none": 0}[chosen]
@@ -202,7 +204,7 @@ class RoundRobin(Competition):
             if len(tie) > 1 and better < places and tie[0] not in state.withdrawn
         ]
 
-    def _rows(self, state: State, pairings: Iterable[Pairing]) -> dict[str, _Row]:
+    def _rows(self, state: TournamentState, pairings: Iterable[Pairing]) -> dict[str, _Row]:
         rows = {team: _Row(team) for team in state.teams}
         for pairing in pairings:
             for game in state.games.get(pairing.id, ()):

@@ -38,7 +38,7 @@ class EventContent(Board, frozen=True, kw_only=True):
     view: View
 
 
-class Health(TypedDict):
+class ServerHealth(TypedDict):
     """Whether the table works: `ok` is false before its first view, and while its journal cannot be written."""
 
     ok: bool
@@ -66,7 +66,7 @@ class Me(TypedDict):
     role: str
 
 
-class SignedIn(Me):
+class SignedInAnswer(Me):
     """The signed-in user; the session's cookie is sent with it."""
 
     ok: Literal[True]
@@ -108,7 +108,7 @@ class CommandDone(TypedDict):
     revision: int
 
 
-class Side(TypedDict):
+class SideAnswer(TypedDict):
     """A team or a player, with its name."""
 
     value: str
@@ -139,8 +139,8 @@ class StateContent(TypedDict):
     fouls: tuple[game_page.FoulsOf, ...]
     protest: Protest | None
     rulings: tuple[str, ...]
-    sides: list[Side]
-    log: tuple[event_log.Line, ...]
+    sides: list[SideAnswer]
+    log: tuple[event_log.LogLine, ...]
     health: HealthContent
     now: float
 
@@ -174,7 +174,7 @@ class Person(TypedDict):
     sessions: int
 
 
-class People(TypedDict):
+class PeopleAnswer(TypedDict):
     """The users who may sign in, and the roles."""
 
     roles: tuple[Role, ...]

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from pi_controller.display.i18n import catalogue
 from pi_controller.web.address import PageSettings
-from pi_controller.web.api import Health
+from pi_controller.web.api import ServerHealth
 from pi_controller.web.connection_limits import ConnectionLimits, client_network
 from pi_controller.web.event_stream import BOARD_MAKERS, HEARTBEAT_S, stream
 from pi_controller.web.feed import Feed
@@ -139,7 +139,7 @@ def create_app(
     async def healthz(_: Request) -> Response:
         latest = feed.latest
         well = latest is not None and latest.view.phase != "halted"
-        state: Health = {
+        state: ServerHealth = {
             "ok": well,
             "seq": latest.view.seq if latest else None,
             "phase": latest.view.phase if latest else None,

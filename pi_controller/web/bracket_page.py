@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from pi_controller.display.i18n import catalogue
-from pi_controller.tournament import Competition, Pairing, State
+from pi_controller.tournament import Competition, Pairing, TournamentState
 from pi_controller.tournament.bracket import LoserOf, Match, Seed, Source, WinnerOf
 from pi_controller.tournament.elimination import Elimination
 from pi_controller.tournament.groups import Groups
@@ -74,7 +74,7 @@ class Drawing(NamedTuple):
     headings: tuple[Heading, ...]
 
 
-def page(competition: Competition, state: State, title: str, language: str = "en") -> str:
+def page(competition: Competition, state: TournamentState, title: str, language: str = "en") -> str:
     """Return the page of a tournament as HTML; `title` is the organiser's."""
     return render(
         "bracket.html",
@@ -85,7 +85,7 @@ def page(competition: Competition, state: State, title: str, language: str = "en
     )
 
 
-def bracket_values(competition: Competition, state: State, language: str = "en") -> dict[str, Any]:
+def bracket_values(competition: Competition, state: TournamentState, language: str = "en") -> dict[str, Any]:
     """Return the values for `bracket_parts.html`: drawing, standings, and rounds as text."""
     cup, its_state = find_elimination(competition, state)
     champion = competition.champion(state)
@@ -106,7 +106,7 @@ def _standing_key(row: Mapping[str, Any]) -> tuple[int, int, int]:
     return (0, row["losses"], -row["wins"]) if in_it else (1, 0, 0)
 
 
-def find_elimination(competition: Competition, state: State) -> tuple[Elimination | None, State]:
+def find_elimination(competition: Competition, state: TournamentState) -> tuple[Elimination | None, TournamentState]:
     """Return the elimination of a tournament and its state; for groups only after the group stage."""
     if isinstance(competition, Groups):
         cup = competition.parts(state).cup
@@ -114,7 +114,7 @@ def find_elimination(competition: Competition, state: State) -> tuple[Eliminatio
     return (competition if isinstance(competition, Elimination) else None), state
 
 
-def drawing(competition: Elimination, state: State, language: str = "en") -> Drawing:
+def drawing(competition: Elimination, state: TournamentState, language: str = "en") -> Drawing:
     """Draw an elimination that has its teams: the winners' side above, the losers' side below."""
     text = catalogue(language).gettext
     bracket = competition.bracket(state)
@@ -158,7 +158,7 @@ def drawing(competition: Elimination, state: State, language: str = "en") -> Dra
     return Drawing(x + GRID.width + 4, height, boxes, lines, tuple(headings))
 
 
-def drawn_matches(competition: Elimination, state: State) -> list[Match]:
+def drawn_matches(competition: Elimination, state: TournamentState) -> list[Match]:
     """Return the matches of a bracket; the second match of a final only if it is played."""
     bracket, ids = competition.bracket(state), {pairing.id for pairing in competition.pairings(state)}
     return [match for match in (*bracket.matches, bracket.reset) if match is not None and match.id in ids]
@@ -194,7 +194,7 @@ def connect(match: Match, at: Mapping[str, tuple[int, float]], grid: Grid = GRID
 
 def make_box(
     competition: Elimination,
-    state: State,
+    state: TournamentState,
     match: Match,
     pairing: Pairing,
     at: tuple[int, float],

@@ -23,7 +23,7 @@ Action = Mapping[str, Any]
 # The score sheet as a form: one labelled field for each value, with its choices.
 
 
-class Field(msgspec.Struct, frozen=True):
+class SheetField(msgspec.Struct, frozen=True):
     """One value of the sheet at `path`. `choices` are [value, label] pairs; without them it is a whole number.
 
     A `fixed` field is a name that is shown but cannot be changed.
@@ -40,12 +40,12 @@ _SIDES = {"hider", "hiding", "winner", "thrower", "king"}
 _OF_ONE_OF = {"name", "player"}
 
 
-def sheet_fields(view: View, language: str = "en") -> tuple[Field, ...]:
+def sheet_fields(view: View, language: str = "en") -> tuple[SheetField, ...]:
     """Return the fields of the score sheet in `view`."""
     return tuple(_collect_fields(view, view.sheet, (), language))
 
 
-def _collect_fields(view: View, part: Any, path: tuple[str | int, ...], language: str) -> list[Field]:
+def _collect_fields(view: View, part: Any, path: tuple[str | int, ...], language: str) -> list[SheetField]:
     if isinstance(part, dict):
         return [field for key, value in part.items() for field in _collect_fields(view, value, (*path, key), language)]
     if isinstance(part, list | tuple):
@@ -53,12 +53,12 @@ def _collect_fields(view: View, part: Any, path: tuple[str | int, ...], language
     return [_field(view, part, path, language)]
 
 
-def _field(view: View, value: Any, path: tuple[str | int, ...], language: str) -> Field:
+def _field(view: View, value: Any, path: tuple[str | int, ...], language: str) -> SheetField:
     text = catalogue(language).gettext
     key = next(str(step) for step in reversed(path) if isinstance(step, str) and step not in {"A", "B"})
     label = _label(view, path)
     if key in _OF_ONE_OF:
-        return Field(path, label, value, fixed=True)
+        return SheetField(path, label, value, fixed=True)
     words: tuple[Any, ...]
     if isinstance(value, bool):
         words = (True, False)
@@ -69,7 +69,7 @@ def _field(view: View, value: Any, path: tuple[str | int, ...], language: str) -
     else:
         words = game_page.page_of(view).choices.get(key, ())
     if not words:
-        return Field(path, label, value)
+        return SheetField(path, label, value)
     labels = {None: text("none"), True: text("yes"), False: text("no")}
 
     def name(one: Any) -> str:
@@ -77,7 +77,7 @@ def _field(view: View, value: Any, path: tuple[str | int, ...], language: str) -
             return labels[one]
         return drawing.player_name(view, one) if key in _SIDES else game_display.key_to_words(str(one))
 
-    return Field(path, label, value, tuple((one, name(one)) for one in words))
+    return SheetField(path, label, value, tuple((one, name(one)) for one in words))
 
 
 def _label(view: View, path: tuple[str | int, ...]) -> str:
@@ -110,15 +110,15 @@ class Asked(msgspec.Struct, frozen=True):
     """The open question as text, with a button for each answer."""
 
     title: str
-    buttons: tuple[game_page.Button, ...]
+    buttons: tuple[game_page.FormButton, ...]
 
 
 class Again(msgspec.Struct, frozen=True):
     """How the last action is replaced: by one `button`, or by entering it again in the form `play`."""
 
     label: str
-    button: game_page.Button | None = None
-    play: game_page.Play | None = None
+    button: game_page.FormButton | None = None
+    play: game_page.EntryForm | None = None
 
 
 class Console(msgspec.Struct, frozen=True):
@@ -131,7 +131,7 @@ class Console(msgspec.Struct, frozen=True):
 
     sides: str
     facts: tuple[str, ...]
-    play: game_page.Play
+    play: game_page.EntryForm
     off: str
     undo: str
     question: Asked | None = None
@@ -140,7 +140,7 @@ class Console(msgspec.Struct, frozen=True):
     nameable: bool = False
     again: Again | None = None
     can_hide_again: bool = False
-    fields: tuple[Field, ...] = ()
+    fields: tuple[SheetField, ...] = ()
 
 
 def console(
@@ -216,13 +216,13 @@ def _question(view: View, language: str) -> Asked | None:
     if view.void and view.phase not in {"halted", "over"}:
         text = catalogue(language).gettext
         title = f"{phrases.sentence(view, language)}. {phrases.notice(view, language)}"
-        close = game_page.Button("close-void", text("Close game, take next match"), {"judge": "close_void"}, "main")
+        close = game_page.FormButton("close-void", text("Close game, take next match"), {"judge": "close_void"}, "main")
         return Asked(title, (close,))
     asked = view.question if view.phase not in {"halted", "over"} else None
     if asked is None:
         return None
     buttons = tuple(
-        game_page.Button(
+        game_page.FormButton(
             f"answer-{one}",
             phrases.choice(one, language).capitalize(),
             {"judge": "answer", "answer": one},
@@ -243,12 +243,14 @@ def _make_replacement(
     if last["do"] == "hit":
         found = not last["found"]
         label = text("Wrong: it was found") if found else text("Wrong: it was missed")
-        return Again(label, game_page.Button("again", label, game_page.make_call({**last, "found": found}, again=True)))
+        return Again(
+            label, game_page.FormButton("again", label, game_page.make_call({**last, "found": found}, again=True))
+        )
     if last["do"] in {"toss", "lot"}:
         key = "winner" if last["do"] == "toss" else "first"
         other = "B" if last[key] == "A" else "A"
         label = text("Wrong: it was {team}").format(team=drawing.isolate_name(drawing.team_name(view, other)))
-        return Again(label, game_page.Button("again", label, game_page.make_call({**last, key: other}, again=True)))
+        return Again(label, game_page.FormButton("again", label, game_page.make_call({**last, key: other}, again=True)))
     label = text("Wrong: it was something else")
     return Again(label, play=page.entry_form(view, legal, language, options, again=last))
 

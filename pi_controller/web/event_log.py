@@ -57,7 +57,7 @@ _OF_THE_TABLE = (
 _CALLED: Mapping[str, str] = {"hidden": mark("The hiders are ready."), "answer": mark("An answer.")}
 
 
-class Line(msgspec.Struct, frozen=True):
+class LogLine(msgspec.Struct, frozen=True):
     """One event at `t` (table clock, s) by `who`, as text; `undone` means it no longer counts."""
 
     seq: int
@@ -70,7 +70,7 @@ class Line(msgspec.Struct, frozen=True):
 class EventLog(msgspec.Struct, frozen=True):
     """The last events, oldest first, and the entry that an undo would remove: as text, and its action, if any."""
 
-    lines: tuple[Line, ...] = ()
+    lines: tuple[LogLine, ...] = ()
     undo: str = ""
     action: dict[str, Any] | None = None
 
@@ -104,15 +104,15 @@ def read_event_log(
 
 def lines(
     records: list[tuple[int, facts.Fact]], game: str, teams: Mapping[str, str], language: str = "en", first: int = 1
-) -> list[Line]:
+) -> list[LogLine]:
     """Return the lines of `records`, numbered from `first`."""
-    out: list[Line] = []
+    out: list[LogLine] = []
     for _, batch in groupby(enumerate(with_status(records), first), key=lambda one: one[1].batch):
         out += _batch(list(batch), game, teams, language)
     return out
 
 
-def _batch(records: list[tuple[int, Counted]], game: str, teams: Mapping[str, str], language: str) -> Iterator[Line]:
+def _batch(records: list[tuple[int, Counted]], game: str, teams: Mapping[str, str], language: str) -> Iterator[LogLine]:
     text = catalogue(language).gettext
     called = next(
         ((seq, fact, counts) for seq, (_, fact, counts) in records if isinstance(fact, facts.CommandIssued)), None
@@ -127,11 +127,11 @@ def _batch(records: list[tuple[int, Counted]], game: str, teams: Mapping[str, st
             actor = source or ("table" if isinstance(fact, _OF_THE_TABLE) else alone)
             who = called[1].actor if called and source in ("", "judge") else text(_BY[actor])
             silent = False
-            yield Line(seq, fact.t, who, sentence, not counts)
+            yield LogLine(seq, fact.t, who, sentence, not counts)
     if called is not None and silent:
         seq, fact, counts = called
         sentence = text(_CALLED.get(fact.call, key_to_words(fact.call)))
-        yield Line(seq, fact.t, fact.actor, sentence, not counts)
+        yield LogLine(seq, fact.t, fact.actor, sentence, not counts)
 
 
 def _format_action(game: str, action: Mapping[str, Any], teams: Mapping[str, str], language: str) -> str:

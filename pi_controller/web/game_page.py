@@ -30,7 +30,7 @@ Action = Mapping[str, Any]
 # (`GamePage.form`) from the parts in this module.
 
 
-class Button(msgspec.Struct, frozen=True):
+class FormButton(msgspec.Struct, frozen=True):
     """One button: `id` fixes its place, `say` is the command without its time, `look` its style, `key` a shortcut.
 
     `on` is whether the rules allow it now. With `confirm` the first touch shows that text and the second sends the
@@ -46,7 +46,7 @@ class Button(msgspec.Struct, frozen=True):
     confirm: str = ""
 
 
-class Choice(msgspec.Struct, frozen=True):
+class FormChoice(msgspec.Struct, frozen=True):
     """One choice of a row; `look` is its picture, `said` its text for screen readers."""
 
     value: Any
@@ -56,17 +56,17 @@ class Choice(msgspec.Struct, frozen=True):
     on: bool = True
 
 
-class Row(msgspec.Struct, frozen=True):
+class ChoiceRow(msgspec.Struct, frozen=True):
     """A field for up to `many` of its choices, in the order of touch; a `needed` one must be filled in."""
 
     key: str
     label: str
-    choices: tuple[Choice, ...]
+    choices: tuple[FormChoice, ...]
     many: int = 1
     needed: bool = True
 
 
-class Play(msgspec.Struct, frozen=True):
+class EntryForm(msgspec.Struct, frozen=True):
     """A form: `ready` is the hiders' button, `rows` are filled in before `submit`, `more` are rarely used buttons.
 
     `values` is the worth of a throw by the counts of its pieces, such as `0100`; other throws are worth 0.
@@ -74,11 +74,11 @@ class Play(msgspec.Struct, frozen=True):
 
     shape: str
     title: str
-    buttons: tuple[Button, ...] = ()
-    rows: tuple[Row, ...] = ()
-    ready: Button | None = None
-    submit: Button | None = None
-    more: tuple[Button, ...] = ()
+    buttons: tuple[FormButton, ...] = ()
+    rows: tuple[ChoiceRow, ...] = ()
+    ready: FormButton | None = None
+    submit: FormButton | None = None
+    more: tuple[FormButton, ...] = ()
     values: dict[str, int] | None = None
 
 
@@ -146,20 +146,22 @@ class FormContext(NamedTuple):
         return make_call(action, again=self.again is not None)
 
 
-def plain_buttons(game: str, legal: Sequence[Action]) -> tuple[Button, ...]:
+def plain_buttons(game: str, legal: Sequence[Action]) -> tuple[FormButton, ...]:
     """Return one button for each legal action, labelled by its notation."""
     labels = (game_display.key_to_words(format_action(game, action)) for action in legal)
     return tuple(
-        Button(f"action-{i}", label, make_call(action), "", str(i) if i < 10 else "")
+        FormButton(f"action-{i}", label, make_call(action), "", str(i) if i < 10 else "")
         for i, (label, action) in enumerate(zip(labels, legal, strict=True), 1)
     )
 
 
-def first_team(moment: FormContext, action: tuple[str, str], title: str, label: str, name: Callable[..., str]) -> Play:
+def first_team(
+    moment: FormContext, action: tuple[str, str], title: str, label: str, name: Callable[..., str]
+) -> EntryForm:
     """Return the form that asks which team comes first; `action` is the action's name and key, `name` names a team."""
     do, key = action
     buttons = tuple(
-        Button(
+        FormButton(
             f"{do}-{team}",
             label.format(team=drawing.isolate_name(name(moment.view, team))),
             moment.make_call({"do": do, key: team}),
@@ -168,52 +170,55 @@ def first_team(moment: FormContext, action: tuple[str, str], title: str, label: 
         )
         for number, team in enumerate("AB", 1)
     )
-    return Play("choice", moment.title or title, buttons)
+    return EntryForm("choice", moment.title or title, buttons)
 
 
-def ready_button(moment: FormContext, label: str) -> Button | None:
+def ready_button(moment: FormContext, label: str) -> FormButton | None:
     """Return the hiders' button; it has the same place in every game with hiding."""
     hiding = moment.view.phase in {"hide", "show"} and moment.view.question is None
-    return None if moment.again else Button("hidden", label, {"judge": "hidden"}, "", "h", on=hiding)
+    return None if moment.again else FormButton("hidden", label, {"judge": "hidden"}, "", "h", on=hiding)
 
 
-def pad_choices(text: Text, off: frozenset[int] = frozenset()) -> tuple[Choice, ...]:
+def pad_choices(text: Text, off: frozenset[int] = frozenset()) -> tuple[FormChoice, ...]:
     """Return the pads as choices; those in `off` are disabled."""
     return tuple(
-        Choice(pad, str(pad), text("pad {pad}").format(pad=pad), on=pad not in off)
+        FormChoice(pad, str(pad), text("pad {pad}").format(pad=pad), on=pad not in off)
         for pad in range(1, pinmap().pads.count + 1)
     )
 
 
-def no_piece(label: str) -> Row:
+def no_piece(label: str) -> ChoiceRow:
     """Return the row for a throw without visible pieces, so that an empty form is not such a throw."""
-    return Row(NO_PIECE_KEY, "", (Choice(value=True, label=label),), needed=False)
+    return ChoiceRow(NO_PIECE_KEY, "", (FormChoice(value=True, label=label),), needed=False)
 
 
-def piece_choices(look: str, label: str, n: int) -> tuple[Choice, ...]:
+def piece_choices(look: str, label: str, n: int) -> tuple[FormChoice, ...]:
     """Return `n` pieces of one kind as choices with the picture `look`."""
-    return tuple(Choice(i, label, f"{label} {i}" if n > 1 else label, look) for i in range(1, n + 1))
+    return tuple(FormChoice(i, label, f"{label} {i}" if n > 1 else label, look) for i in range(1, n + 1))
 
 
 def throw_form(
-    moment: FormContext, rows: tuple[Row, ...], slip: tuple[str, str], values: Mapping[tuple[int, ...], int] | None
-) -> Play:
+    moment: FormContext,
+    rows: tuple[ChoiceRow, ...],
+    slip: tuple[str, str],
+    values: Mapping[tuple[int, ...], int] | None,
+) -> EntryForm:
     """Return the form of a throw of pieces; `slip` is the name of a second button's action, and its label.
 
     `values` is the worth of a throw by the counts of its pieces.
     """
-    submit = Button("throw", moment.text("Enter the throw"), moment.make_call({"do": "throw"}), "main", "e")
+    submit = FormButton("throw", moment.text("Enter the throw"), moment.make_call({"do": "throw"}), "main", "e")
     worth = {"".join(map(str, counts)): value for counts, value in values.items()} if values else None
     word, label = slip
-    again = Button(word, moment.text(label), moment.make_call({"do": word}))
-    return Play("pieces", moment.title, (), rows, None, submit, (again,), worth)
+    again = FormButton(word, moment.text(label), moment.make_call({"do": word}))
+    return EntryForm("pieces", moment.title, (), rows, None, submit, (again,), worth)
 
 
 MAX_STROKES = 20
 """Strokes of a row that represents the total."""
 
 
-class Bar(NamedTuple):
+class CountBar(NamedTuple):
     """A count with its unit as text, and its strokes: `lit` of `of`."""
 
     unit: str
@@ -234,21 +239,21 @@ class DrawnSide(NamedTuple):
     name: str
     role: str
     state: str
-    score: Bar
-    bars: tuple[Bar, ...]
+    score: CountBar
+    bars: tuple[CountBar, ...]
     notes: tuple[str, ...]
 
     @property
-    def counts(self) -> tuple[Bar, ...]:
+    def counts(self) -> tuple[CountBar, ...]:
         """All counts, the score first."""
         return self.bars if self.score in self.bars else (self.score, *self.bars)
 
 
-def make_bar(view: View, count: Count, language: str = "en") -> Bar:
+def make_bar(view: View, count: Count, language: str = "en") -> CountBar:
     """Return a count of the scoreboard as text and strokes."""
     of = min(count.of, MAX_STROKES)
     unit = game_display.label(view.game, count.unit, language)
-    return Bar(unit, count.n, drawing.count_pixels(count.n, count.of, of), of)
+    return CountBar(unit, count.n, drawing.count_pixels(count.n, count.of, of), of)
 
 
 def draw_sides(view: View, language: str = "en") -> list[DrawnSide]:
@@ -273,7 +278,7 @@ def draw_sides(view: View, language: str = "en") -> list[DrawnSide]:
     return [draw(number, side) for number, side in enumerate(board.sides, 1)]
 
 
-def draw_pool(view: View, language: str = "en") -> Bar | None:
+def draw_pool(view: View, language: str = "en") -> CountBar | None:
     """Return the pool of the scoreboard of `view`, or None."""
     return make_bar(view, view.scoreboard.pool, language) if view.scoreboard.pool else None
 
@@ -332,7 +337,7 @@ class GamePage(Generic[SheetT]):
         again: Action | None = None,
         *,
         begins: bool = False,
-    ) -> Play:
+    ) -> EntryForm:
         """Return the form for the next action; with `again`, the last action, the form that replaces it.
 
         `legal` are the actions that the game allows (`Game.legal_actions`), `options` the game's, such as the worth of
@@ -343,35 +348,35 @@ class GamePage(Generic[SheetT]):
         # a foul of the last hide can still be called after the game, in its own form
         if view.phase == "over" and view.void and not again:
             # no rematch: it would block the hub's match
-            return Play("over", text("Waiting for the next match from the hub"))
+            return EntryForm("over", text("Waiting for the next match from the hub"))
         if view.phase == "over" and not again:
-            return Play("over", text("The game is over"), new_games(moment) if begins else ())
+            return EntryForm("over", text("The game is over"), new_games(moment) if begins else ())
         if made := self.form(moment):
             return made
         if legal and not again:
-            return Play("choice", "", plain_buttons(view.game, legal))
-        return Play("choice", moment.title or text("No entry is needed now"))
+            return EntryForm("choice", "", plain_buttons(view.game, legal))
+        return EntryForm("choice", moment.title or text("No entry is needed now"))
 
     def fouls(self, view: View, game: Game[Any], state: object, language: str = "en") -> tuple[FoulsOf, ...]:  # noqa: ARG002
         """Return the fouls that the judge can call now, by hide; `state` is the game's state in `view`."""
         return ()
 
-    def form(self, moment: FormContext) -> Play | None:  # noqa: ARG002
+    def form(self, moment: FormContext) -> EntryForm | None:  # noqa: ARG002
         """Return the game's own form for the next action, or None if it has none now."""
         return None
 
 
-def new_games(moment: FormContext) -> tuple[Button, ...]:
+def new_games(moment: FormContext) -> tuple[FormButton, ...]:
     """Return the buttons for another game by the same rules; teams also get one with changed sides."""
     text, command = moment.text, {"judge": "new_game"}
     confirm = text("Touch again: this game is saved and a new one starts")
     if "players" in moment.options:
-        return (Button("new-game", text("New game"), command, confirm=confirm),)
+        return (FormButton("new-game", text("New game"), command, confirm=confirm),)
     swapped = text("Rematch with sides changed: {a} as B, {b} as A")
     names = {key: drawing.isolate_name(drawing.team_name(moment.view, team)) for key, team in (("a", "A"), ("b", "B"))}
     return (
-        Button("new-game", text("Rematch"), command, confirm=confirm),
-        Button("new-game-swapped", swapped.format(**names), {**command, "swapped": True}, confirm=confirm),
+        FormButton("new-game", text("Rematch"), command, confirm=confirm),
+        FormButton("new-game-swapped", swapped.format(**names), {**command, "swapped": True}, confirm=confirm),
     )
 
 

@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from pi_controller.display import drawing, hit_plot, phrases
 from pi_controller.errors import MatError
-from pi_controller.recording.hits import Stroke, hits_path, strokes
+from pi_controller.recording.hits import RecordedStroke, hits_path, strokes
 from pi_controller.referee.judge import JudgeNewGame, JudgeRuling
 from pi_controller.rules.base import Json
 from pi_controller.table.table_queue import Picture, TableQueue
@@ -43,7 +43,7 @@ from pi_controller.web.sign_in import SignInRoutes
 # began after the hit.
 
 
-def can_see_hit(hit: Stroke, view: View, role: str) -> bool:
+def can_see_hit(hit: RecordedStroke, view: View, role: str) -> bool:
     """Return whether a user with `role` may see `hit` in the current `view`."""
     if hit.hide < view.hide or hit.hide == 0 or (hit.hide == view.hide and view.phase in {"show", "over"}):
         return True
@@ -87,7 +87,7 @@ class JudgeSnapshot(NamedTuple):
     fouls: tuple[game_page.FoulsOf, ...]
 
 
-def sides_in_play(view: View) -> list[api.Side]:
+def sides_in_play(view: View) -> list[api.SideAnswer]:
     """Return the sides that can still leave the game: the teams, or the players who are not out."""
     if view.phase in {"over", "halted"}:
         return []

@@ -14,7 +14,7 @@ from zlib import crc32
 import msgspec
 
 from pi_controller.display import drawing, game_display, phrases
-from pi_controller.display.game_display import Pad
+from pi_controller.display.game_display import PadMark
 from pi_controller.display.i18n import catalogue
 from pi_controller.journal.score_history import ScoreHistory
 from pi_controller.pads import EVERY_PAD
@@ -184,9 +184,9 @@ def _calls(view: View, texts: dict[str, str], marks: dict[str, str], language: s
     texts["sounds_by"] = game_display.sounds_credit(calls, language, view.game)
 
 
-def _mat(view: View, pads: Sequence[Pad], texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+def _mat(view: View, pads: Sequence[PadMark], texts: dict[str, str], marks: dict[str, str], language: str) -> None:
     """Add the pads of this hide: struck and by whom, found, and after the hide the place that was sealed."""
-    for number, pad in zip(EVERY_PAD, pads or [Pad()] * len(EVERY_PAD), strict=True):
+    for number, pad in zip(EVERY_PAD, pads or [PadMark()] * len(EVERY_PAD), strict=True):
         marks[f"pad_{number}"], marks[f"high_{number}"] = pad.mark, pad.look
         texts[f"pad_{number}"], texts[f"worth_{number}"] = pad.said, pad.worth
     marks["struck_by"] = striking_side(view) if pads else ""

@@ -60,12 +60,12 @@ OPERATIONS = (
         media=EVENTS,
         parameters=_EVENTS_PARAMETERS,
     ),
-    Operation("/healthz", "Whether the table works", api.Health, signed_in=False, unwell=api.Health),
+    Operation("/healthz", "Whether the table works", api.ServerHealth, signed_in=False, unwell=api.ServerHealth),
     Operation("/openapi.json", "This description", dict[str, Any], signed_in=False),
     Operation(
         "/judge/sign-in",
         "Sign in: the session is in the cookie. After some wrong PINs there is a wait that doubles",
-        api.SignedIn,
+        api.SignedInAnswer,
         api.SignIn,
         signed_in=False,
     ),
@@ -81,7 +81,7 @@ OPERATIONS = (
     Operation("/judge/command", "Send a command to the table", api.CommandDone, api.CommandSent),
     Operation("/judge/hits.json", "The recorded hits", api.KeptHits),
     Operation("/judge/hit/{n}.svg", "The signals of the pads around a hit", str, media=SVG, parameters=_HIT_NUMBER),
-    Operation("/judge/people", "The users; for the head judge", api.People),
+    Operation("/judge/people", "The users; for the head judge", api.PeopleAnswer),
     Operation("/judge/people", "Change the users; for the head judge", api.PeopleChanged, api.PeopleChange),
 )
 """All operations for programs; a server has only those of its routes."""

@@ -66,7 +66,7 @@ class SignInRoutes:
         came = await self.authenticator.sign_in(sent.name, sent.pin, requests.client_ip(request), device)
         if before := request.cookies.get(SESSION):
             await self.authenticator.end(before)
-        signed_in: api.SignedIn = {"ok": True, "name": came.person.name, "role": came.person.role}
+        signed_in: api.SignedInAnswer = {"ok": True, "name": came.person.name, "role": came.person.role}
         found = requests.json_response(signed_in)
         self._give(request, found, SESSION, came.session)
         self._give(request, found, DEVICE, came.device, _DEVICE_S)
@@ -91,7 +91,7 @@ class SignInRoutes:
         log.info("%s changed the users: %s", session.person.name, change.__struct_config__.tag)
         return requests.json_response({"ok": True, **done})
 
-    async def _list_people(self) -> api.People:
+    async def _list_people(self) -> api.PeopleAnswer:
         """Return all users with the number of their sessions, and the roles."""
         users = await asyncio.to_thread(self.authenticator.users.list_users)
         sessions = await asyncio.to_thread(self.authenticator.sessions.of_all, self.authenticator.clock())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pi_controller.board import wire
-from pi_controller.board.session import Session
+from pi_controller.board.session import BoardSession
 from pi_controller.simulation.board import modules
 
 FRAMES = 400
@@ -57,7 +57,7 @@ def test_session_chunks_of_four(benchmark, frames):
     chunks = [b"".join(frames[i : i + 4]) for i in range(0, FRAMES, 4)]
 
     def fresh():
-        session = Session(lambda _: None)
+        session = BoardSession(lambda _: None)
         session.start(0.0)
         session.feed(opened(), 0.0)
         return (session,), {}

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from board_rig import Rig
 
 from pi_controller.board import wire
-from pi_controller.board.messages import BoardEvent, Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
+from pi_controller.board.messages import BoardEvent, BoardHealth, Field, Gap, LinkDown, LinkUp, Piezo, Touch
 
 FIELD = np.array([(i, -10.0, 100.0) for i in range(24)])
 
@@ -114,7 +114,7 @@ class Fuzz:
             return (m.counts.reshape(-1) == np.arange(700, 712)).all() and self.now(m)
         if isinstance(m, Field):
             return m.ok.all() and np.allclose(m.ut, FIELD) and self.now(m)
-        if isinstance(m, Health):
+        if isinstance(m, BoardHealth):
             return (m.overflows, m.i2c_errors) == (0, 0) and m.bad_frames < 20 and self.now(m)
         if isinstance(m, BoardEvent):
             told = (m.kind, m.part, m.value) in {("started", 1, 0), ("tested", 31, (1 << 24) - 1)}

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_controller.board.connection import coalesce
-from pi_controller.board.messages import Gap, Health, LinkDown, Piezo
+from pi_controller.board.messages import BoardHealth, Gap, LinkDown, Piezo
 
 
 def block(index, n=4):
@@ -13,12 +13,12 @@ def block(index, n=4):
     return Piezo(index / 4000, index, 4000.0, samples)
 
 
-HEALTH = Health(0.0, 1.0, 0, 0, 0, 0)
+HEALTH = BoardHealth(0.0, 1.0, 0, 0, 0, 0)
 
 
 def test_four_blocks_merge_at_position_of_first():
     out = coalesce([block(0), HEALTH, block(4), block(8), HEALTH, block(12)])
-    assert [type(message) for message in out] == [Piezo, Health, Health]
+    assert [type(message) for message in out] == [Piezo, BoardHealth, BoardHealth]
     assert (out[0].index, out[0].t) == (0, 0.0)
     assert out[0].samples[:, 2].tolist() == list(range(16))
 

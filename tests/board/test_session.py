@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pi_controller.board import wire
-from pi_controller.board.messages import BoardEvent, Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
+from pi_controller.board.messages import BoardEvent, BoardHealth, Field, Gap, LinkDown, LinkUp, Piezo, Touch
 from pi_controller.board.session import FLASH_HINT
 
 
@@ -33,7 +33,7 @@ def test_connect(rig):
     [up, *rest] = rig.connect()
     assert up == LinkUp(up.t, "0100020003000400", "0.6.0", 1, "power", 4)
     assert rig.session.up
-    assert {type(m) for m in rest} == {Piezo, Touch, Field, Health, BoardEvent}
+    assert {type(m) for m in rest} == {Piezo, Touch, Field, BoardHealth, BoardEvent}
 
 
 def test_pinging_is_true_until_pong_arrives(rig):
@@ -80,7 +80,7 @@ def test_rates(rig):
     assert len(of(messages, Piezo)) == pytest.approx(1250, abs=2)
     assert len(of(messages, Touch)) == pytest.approx(500, abs=10)
     assert len(of(messages, Field)) == pytest.approx(200, abs=3)
-    assert len(of(messages, Health)) == pytest.approx(10, abs=1)
+    assert len(of(messages, BoardHealth)) == pytest.approx(10, abs=1)
     assert rig.session.stats.bad == rig.session.stats.lost == rig.session.stats.refused == 0
 
 
@@ -295,7 +295,7 @@ def test_an_overflow_on_the_board_is_a_gap(rig):
     messages = rig.run(1.5)
     [gap] = of(messages, Gap)
     assert gap.samples == 128
-    assert of(messages, Health)[-1].overflows == 4
+    assert of(messages, BoardHealth)[-1].overflows == 4
     blocks_follow(messages)
 
 
@@ -427,6 +427,6 @@ def test_long_uptime_causes_no_gaps(rig):
         messages = rig.connect() + rig.run(3.0)
         assert of(messages, Gap, LinkDown) == []
         assert len(of(messages, Touch)) == pytest.approx(155, abs=2)
-        assert of(messages, Health)[-1].uptime_s == pytest.approx(rig.board.us * 1e-6, abs=1.1)
+        assert of(messages, BoardHealth)[-1].uptime_s == pytest.approx(rig.board.us * 1e-6, abs=1.1)
         assert rig.session.stats.refused == rig.session.stats.bad == 0
         blocks_follow(messages)

@@ -13,7 +13,7 @@ from judge_rig import Shown, settled, sign_in
 from line_faults import LINE_FAULTS
 from phases import ALL, NOW, PHASES
 
-from pi_controller.recording.hits import Stroke, hits_path, open_hits, pack_stroke
+from pi_controller.recording.hits import RecordedStroke, hits_path, open_hits, pack_stroke
 from pi_controller.sensing.strikes import StrikeSettings
 
 np = pytest.importorskip("numpy")
@@ -29,7 +29,7 @@ def hit():
     t = np.arange(1600) / 4000
     shock = np.where(t > 0.2, 900 * np.exp(-40 * (t - 0.2)) * np.sin(1500 * t), 0)
     samples = (2048 + shock[:, None] * np.array([0.1, 1.0, 0.4, 0.05])).astype(np.int16)
-    return Stroke(1, 10.2, 10.0, 4000.0, 2048, (2,), 8.3, True, StrikeSettings(), samples)
+    return RecordedStroke(1, 10.2, 10.0, 4000.0, 2048, (2,), 8.3, True, StrikeSettings(), samples)
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ def test_page_follows_play_and_switches_with_the_game(open_page, feed):
     view = play("ojibwe", 5, 30, seq=2)
     feed.publish(view)
     await_layout(page, feed)
-    assert page.locator("body").get_attribute("data-layout") == "sheet"
+    assert page.locator("body").get_attribute("data-layout") == "pads"
     strokes = page.locator('[data-team="B"] .long .on')
     assert strokes.count() == view.sheet["counters"]["B"]
     after = play("ojibwe", 5, 31, seq=3)

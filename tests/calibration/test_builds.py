@@ -9,7 +9,7 @@ from walking import walked
 
 from pi_controller.board import wire
 from pi_controller.board.messages import Field
-from pi_controller.board.session import Session
+from pi_controller.board.session import BoardSession
 from pi_controller.config import Settings
 from pi_controller.pinmap import pinmap
 from pi_controller.rules.registry import game
@@ -128,7 +128,7 @@ def test_a_whole_game_is_played(size, tmp_path):
 
 def connect(magnetometers, seed=1):
     rig = Rig(seed)
-    rig.session = Session(rig.write, magnetometers)
+    rig.session = BoardSession(rig.write, magnetometers)
     return rig, rig.connect()
 
 
@@ -157,7 +157,7 @@ def test_host_without_sizes_gets_whole_mat_again():
     rig, _ = connect(8)
     rig.session.close()
     rig.step()
-    rig.session = Session(rig.write)
+    rig.session = BoardSession(rig.write)
     out = [*rig.connect(), *rig.run(0.5)]
     assert rig.board.built[-1] == wire.ALL_MAGNETS
     assert all(field.ok.all() for field in out if isinstance(field, Field))
@@ -165,7 +165,7 @@ def test_host_without_sizes_gets_whole_mat_again():
 
 def test_lost_built_order_is_repeated_before_fields():
     rig = Rig(1)
-    rig.session = Session(rig.write, 8)
+    rig.session = BoardSession(rig.write, 8)
     lost = iter((b"", b""))
     rig.spoil_said = lambda data: next(lost, data) if data[1] == wire.BUILT else data
     out = [*rig.connect(), *rig.run(3.0)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pi_controller.display.hit_plot import compute_pad_levels, headline, hit_svg, hit_text
-from pi_controller.recording.hits import Stroke
+from pi_controller.recording.hits import RecordedStroke
 from pi_controller.sensing.strikes import StrikeDetector, StrikeSettings
 
 RATE = 4000.0
@@ -27,7 +27,7 @@ def made(loud=(0.0, 300.0, 10.0, 0.0), late_ms=(0.0, 0.0, 3.0, 0.0), before=800,
         start = before + round(late / 1000 * RATE)
         x[start:, pad] += level * ring(before + after - start)
     samples = np.clip(np.rint(x), -2048, 2047).astype(np.int16)
-    one = Stroke(7, 50.0, 50.0 - before / RATE, RATE, 2048, (2,), 8.3, True, StrikeSettings(), samples)
+    one = RecordedStroke(7, 50.0, 50.0 - before / RATE, RATE, 2048, (2,), 8.3, True, StrikeSettings(), samples)
     return replace(one, **changed)
 
 

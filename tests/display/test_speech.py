@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from pi_controller.display.sound import SoundError
-from pi_controller.display.voice import RecordingError, speak
+from pi_controller.display.voice import WordRecordingError, speak
 
 
 @pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="there is no espeak-ng on the path")
@@ -20,7 +20,7 @@ def test_a_sentence_is_spoken():
 
 def test_the_sentence_is_never_part_of_the_command(program, tmp_path):
     kept = tmp_path / "kept"
-    with pytest.raises(RecordingError):
+    with pytest.raises(WordRecordingError):
         speak("-w /etc/passwd; rm", program(f'echo "$@" > {kept}.args; cat > {kept}.text', "espeak"))
     assert "passwd" not in (tmp_path / "kept.args").read_text()
     assert (tmp_path / "kept.text").read_text() == "-w /etc/passwd; rm"
@@ -34,6 +34,6 @@ def test_missing_speech_program_is_reported_with_install_hint(tmp_path):
 
 @pytest.mark.parametrize("lines", ["exit 3", "echo nonsense", "exit 0"])
 def test_a_program_that_does_not_speak(program, lines):
-    with pytest.raises((SoundError, RecordingError)) as caught:
+    with pytest.raises((SoundError, WordRecordingError)) as caught:
         speak("Hello", program(f"cat >/dev/null; {lines}"))
     assert caught.value.hint

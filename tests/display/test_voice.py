@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from pi_controller.display.sound import Clip, SoundError
-from pi_controller.display.voice import MAX_WAITING_VIEWS, STALE_S, RecordingError
+from pi_controller.display.voice import MAX_WAITING_VIEWS, STALE_S, WordRecordingError
 from pi_controller.table.view import Hit
 
 MISSED, FOUND = Hit(2, found=False), Hit(4, found=True)
@@ -165,7 +165,9 @@ def test_broken_recording_is_logged_once_and_others_play(heard, record, tmp_path
     assert "save it as" in said
 
 
-@pytest.mark.parametrize("error", [SoundError("it is not installed", "install it"), RecordingError("no sound", "look")])
+@pytest.mark.parametrize(
+    "error", [SoundError("it is not installed", "install it"), WordRecordingError("no sound", "look")]
+)
 def test_failing_english_voice_is_logged_once_recordings_play(heard, record, tmp_path, story, caplog, error):
     def speak(sentence):
         raise error

@@ -43,7 +43,7 @@ def test_more_than_two_channels_become_one(record):
 def test_broken_file_is_refused_with_hint(tmp_path, content):
     path = tmp_path / "paguga.wav"
     path.write_bytes(content)
-    with pytest.raises(voice.RecordingError, match=r"paguga\.wav") as caught:
+    with pytest.raises(voice.WordRecordingError, match=r"paguga\.wav") as caught:
         voice.load(path)
     assert caught.value.hint
 
@@ -53,7 +53,7 @@ def test_truncated_file_is_refused_or_shorter(record):
     path = record("dakota", "paguga")
     for kept in range(0, len(whole), 997):
         path.write_bytes(whole[:kept])
-        with suppress(voice.RecordingError):
+        with suppress(voice.WordRecordingError):
             assert voice.load(path).seconds <= 1.0
 
 
@@ -67,7 +67,7 @@ def test_no_sound_too_much_sound_and_no_numbers(record, tmp_path):
         (np.full((8000, 1), np.nan), "contains no sound"),
     ):
         soundfile.write(path, samples, 8000, subtype="FLOAT")
-        with pytest.raises(voice.RecordingError, match=said):
+        with pytest.raises(voice.WordRecordingError, match=said):
             voice.load(path)
 
 
@@ -77,7 +77,7 @@ def test_unsupported_sample_rate_is_refused(tmp_path, rate):
 
     path = tmp_path / "paguga.wav"
     soundfile.write(path, np.zeros((10, 1)), rate)
-    with pytest.raises(voice.RecordingError, match=f"{rate} samples a second") as caught:
+    with pytest.raises(voice.WordRecordingError, match=f"{rate} samples a second") as caught:
         voice.load(path)
     assert "44100" in caught.value.hint
 
@@ -91,7 +91,7 @@ def test_missing_decoder_is_reported_with_install_hint(record, monkeypatch):
         return real(name, *args)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(voice.RecordingError, match="soundfile is missing") as caught:
+    with pytest.raises(voice.WordRecordingError, match="soundfile is missing") as caught:
         voice.load(path)
     assert "[voice]" in caught.value.hint
 
@@ -100,7 +100,7 @@ def test_folder_with_overlong_name_is_refused(tmp_path):
     assert voice.is_folder(tmp_path)
     assert not voice.is_folder(tmp_path / "none")
     assert not voice.is_folder(tmp_path / ("x" * 5000))
-    with pytest.raises(voice.RecordingError, match="cannot be read"):
+    with pytest.raises(voice.WordRecordingError, match="cannot be read"):
         voice.find(tmp_path / ("x" * 5000), "dakota", "paguga")
 
 

@@ -64,7 +64,7 @@ from pi_controller.referee.stream import Pipe
 from pi_controller.rules import registry, sheet
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.sensing.events import Link, MatEvent, SensorFaultsChange
-from pi_controller.table.table import Command, StaleError, Table
+from pi_controller.table.table import Command, StaleCommandError, Table
 
 TEAMS = {"A": "Red", "B": "Blue"}
 LOOK_S = 0.25
@@ -212,7 +212,7 @@ class Sitting:
         try:
             self.table.command(Command(one.what, one.actor, role, f"stale {key}", before.revision + 1))
             self.found("table", "a stale command counts", one)
-        except StaleError:
+        except StaleCommandError:
             pass
         command = Command(one.what, one.actor, role, key, before.revision)
         self.table.command(command)

@@ -9,7 +9,7 @@ from pi_controller.board.buttons import MockButtons
 from pi_controller.board.interfaces import StripError
 from pi_controller.board.strips import MemoryStrip
 from pi_controller.config import read_settings
-from pi_controller.exhibit.orders import Touch
+from pi_controller.exhibit.orders import ScreenTouch
 from pi_controller.journal.verify import verify_journal
 from pi_controller.runtime import assembly
 from pi_controller.runtime.assembly import assemble_exhibit
@@ -62,7 +62,7 @@ def test_simulated_visitors_go_when_somebody_touches_the_page(assembled):
     assert began
     assert visitors._visitor is not None
     exhibit = daemon.table.exhibit
-    daemon.table.orders.put(Touch("low", exhibit.turn))
+    daemon.table.orders.put(ScreenTouch("low", exhibit.turn))
     daemon.step(NOW + 120.0)
     assert visitors._visitor is None
     assert exhibit.stage.name == "choose", "the game is the real visitor's"
@@ -73,11 +73,11 @@ def test_simulated_visitors_go_when_somebody_touches_the_page(assembled):
 
 def test_ignored_touch_does_not_count_as_use(assembled):
     daemon = assembled()
-    daemon.table.orders.put(Touch("ready", daemon.table.exhibit.turn))
+    daemon.table.orders.put(ScreenTouch("ready", daemon.table.exhibit.turn))
     daemon.step(NOW)
     assert not daemon.table.touched
-    daemon.table.orders.put(Touch("start", daemon.table.exhibit.turn))
-    daemon.table.orders.put(Touch("ready", daemon.table.exhibit.turn))
+    daemon.table.orders.put(ScreenTouch("start", daemon.table.exhibit.turn))
+    daemon.table.orders.put(ScreenTouch("ready", daemon.table.exhibit.turn))
     daemon.step(NOW + 0.1)
     assert daemon.table.touched
     daemon.step(NOW + 0.2)

@@ -15,7 +15,7 @@ from pi_controller.exhibit.health import MachineWatch, facts
 from pi_controller.exhibit.host_files import TEXTS, HostFiles
 from pi_controller.exhibit.page_watch import KioskWatch
 from pi_controller.exhibit.screen import build_screen
-from pi_controller.exhibit.self_test import GAMES, Verdict
+from pi_controller.exhibit.self_test import GAMES, SelfTestVerdict
 from pi_controller.exhibit.sensor_drift import DriftReading
 from pi_controller.exhibit.staff_desk import HOME
 from pi_controller.exhibit.staff_setup import PATH
@@ -197,7 +197,9 @@ def test_every_fault_has_its_next_step():
     watch.check(0.0)
     screen = KioskWatch(lambda: 1, lambda: None)
     screen.restarts, screen.given_up = [0.0], True
-    verdict = Verdict(0.0, tuple(GAMES.fails(name, "x") for name in ("loudspeaker", "writing", "recorded game")))
+    verdict = SelfTestVerdict(
+        0.0, tuple(GAMES.fails(name, "x") for name in ("loudspeaker", "writing", "recorded game"))
+    )
     machine = [*facts(watch, str), *screen.facts(str)]
     found = find_faults(rig.exhibit, drift, machine, verdict, 2, "x", str)
     assert {one.kind for one in found} == set(KINDS) - {"settings"}, "the last one is the card's"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pi_controller.errors import UsageError
-from pi_controller.games.bageswin.rules import BANK, Bageswin, State
+from pi_controller.games.bageswin.rules import BANK, Bageswin, BageswinState
 from pi_controller.rules.base import InvalidActionError
 from pi_controller.rules.sheet_reader import apply_changes
 from pi_controller.rules.sticks import Sticks
@@ -28,16 +28,16 @@ def throw(woman: int, fish: int, knives: int, buttons: int) -> dict[str, Any]:
     return {"do": "throw", "red": {"woman": woman, "fish": fish, "knives": knives, "buttons": buttons}}
 
 
-def moment(bank: int, /, **held: int) -> State:
+def moment(bank: int, /, **held: int) -> BageswinState:
     """The first named throws."""
-    return State(Sticks((BANK, *held), (bank, *held.values())), next(iter(held))).without_the_poor()
+    return BageswinState(Sticks((BANK, *held), (bank, *held.values())), next(iter(held))).without_the_poor()
 
 
 def worth(*values: int) -> list[dict[str, Any]]:
     return [throw(*RED[value]) for value in values]
 
 
-def play(state: State | None, *actions: dict[str, Any], **settings: object) -> State:
+def play(state: BageswinState | None, *actions: dict[str, Any], **settings: object) -> BageswinState:
     game = Bageswin(settings)
     state = state or game.opening()
     for action in actions:
@@ -46,7 +46,7 @@ def play(state: State | None, *actions: dict[str, Any], **settings: object) -> S
     return state
 
 
-def held(state: State) -> dict[str, int]:
+def held(state: BageswinState) -> dict[str, int]:
     return {name: count for name, count in state.sticks if name != BANK}
 
 

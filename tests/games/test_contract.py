@@ -141,8 +141,8 @@ def states(name: str) -> Iterator[tuple[Game[Any], Any]]:
     for most in (1, 2, 5, 9):
         yield game, state_after(chance, game, most, ends=0.0)
     over = state_after(chance, game, 3)
-    player = next(iter(game.score(over)), "A")
-    for other in [player] if player in "AB" else [*game.score(over)][:-1]:
+    player, *others = (side.key for side in game.scoreboard(game.sheet(over)).sides)
+    for other in [player] if player in "AB" else [player, *others[:-1]]:
         over, _ = game.play(over, {"do": "forfeit", "by": other})
     assert game.is_over(over)
     yield game, over

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from pi_controller.games.ojibwe.rules import Ojibwe, State, miss_value
+from pi_controller.games.ojibwe.rules import Ojibwe, OjibweState, miss_value
 from pi_controller.rules.base import InvalidActionError
 from pi_controller.rules.sticks import Sticks
 
 PADS = (1, 2, 3, 4)
 
 
-def at(a: int, b: int, **more: Any) -> State:
+def at(a: int, b: int, **more: Any) -> OjibweState:
     """Team A hides with `a` counters, the hitters have `b`, the others lie in the pool."""
-    return State(**{"counters": Sticks.of(A=a, B=b, pool=20 - a - b), "hider": "A", **more})
+    return OjibweState(**{"counters": Sticks.of(A=a, B=b, pool=20 - a - b), "hider": "A", **more})
 
 
 def shoot(*opened: int, hit: int | None, ball: int) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def miss(ball: int) -> dict[str, Any]:
     return shoot(hit=5 - ball, ball=ball)
 
 
-def play(state: State, *steps: dict[str, Any], **chosen: object) -> tuple[State, list[str]]:
+def play(state: OjibweState, *steps: dict[str, Any], **chosen: object) -> tuple[OjibweState, list[str]]:
     ojibwe = Ojibwe(chosen)
     called: list[str] = []
     for step in steps:
@@ -39,7 +39,7 @@ def play(state: State, *steps: dict[str, Any], **chosen: object) -> tuple[State,
     return state, called
 
 
-def seen(state: State) -> tuple[Any, ...]:
+def seen(state: OjibweState) -> tuple[Any, ...]:
     """The hider, A's and B's counters, the pool, the high pad and how often A may be found."""
     return (state.hider, state.counters["A"], state.counters["B"], state.counters["pool"], state.high, state.hides_left)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pi_controller.games.patol.rules import Horse, Patol, State
+from pi_controller.games.patol.rules import Horse, Patol, PatolState
 
 MARKED = {5: 0, 3: 1, 2: 2, 10: 3}
 
@@ -20,7 +20,7 @@ def worth(*values: int) -> list[dict[str, Any]]:
     return [throw(MARKED[value]) for value in values]
 
 
-def play(state: State | None, *actions: dict[str, Any], **settings: object) -> tuple[State, list[str]]:
+def play(state: PatolState | None, *actions: dict[str, Any], **settings: object) -> tuple[PatolState, list[str]]:
     game = Patol(settings)
     state = state or game.opening()
     called: list[str] = []
@@ -30,17 +30,17 @@ def play(state: State | None, *actions: dict[str, Any], **settings: object) -> t
     return state, called
 
 
-def moment(*horses: tuple[str, str, int]) -> State:
+def moment(*horses: tuple[str, str, int]) -> PatolState:
     """Players A, B, C ... with these rivers, directions and progresses; A throws."""
     made = (Horse(player, *horse) for player, horse in zip("ABCDEFGH", horses, strict=False))  # type: ignore[arg-type]
-    return State(tuple(made), "A")
+    return PatolState(tuple(made), "A")
 
 
-def progress(state: State) -> list[int]:
+def progress(state: PatolState) -> list[int]:
     return [horse.progress for horse in state.horses]
 
 
-def notches(state: State) -> list[int | None]:
+def notches(state: PatolState) -> list[int | None]:
     return [horse.notch for horse in state.horses]
 
 

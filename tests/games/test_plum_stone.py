@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pi_controller.games.plum_stone.rules import PILE, PlumStone, State
+from pi_controller.games.plum_stone.rules import PILE, PlumStone, PlumStoneState
 from pi_controller.rules.sticks import Sticks
 
 SHOWING = {10: (2, 3), 1: (1, 3), 0: (2, 0)}
@@ -24,12 +24,12 @@ def worth(*values: int) -> list[dict[str, Any]]:
     return [throw(*SHOWING[value]) for value in values]
 
 
-def moment(pile: int, a: int, b: int) -> State:
+def moment(pile: int, a: int, b: int) -> PlumStoneState:
     """A throws."""
-    return State(Sticks((PILE, "A", "B"), (pile, a, b)), "A")
+    return PlumStoneState(Sticks((PILE, "A", "B"), (pile, a, b)), "A")
 
 
-def play(state: State | None, *actions: dict[str, Any], **settings: object) -> State:
+def play(state: PlumStoneState | None, *actions: dict[str, Any], **settings: object) -> PlumStoneState:
     game = PlumStone(settings)
     state = state or game.play(game.opening(), lot("A"))[0]
     for action in actions:
@@ -38,7 +38,7 @@ def play(state: State | None, *actions: dict[str, Any], **settings: object) -> S
     return state
 
 
-def counts(state: State) -> tuple[int, int, int]:
+def counts(state: PlumStoneState) -> tuple[int, int, int]:
     return state.sticks[PILE], state.sticks["A"], state.sticks["B"]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pi_controller.games.slahal.rules import Slahal, State
+from pi_controller.games.slahal.rules import Slahal, SlahalState
 from pi_controller.rules.sticks import Sticks
 
 TIME = {"do": "time"}
@@ -19,7 +19,7 @@ def guess(signal: str, actual: str, **more: Any) -> dict[str, Any]:
 CATCH, MISS, SPLIT = guess("left", "left"), guess("left", "right"), guess("left", "inside")
 
 
-def at(own: tuple[int, int], others: tuple[int, int], king: str = "A", **more: Any) -> State:
+def at(own: tuple[int, int], others: tuple[int, int], king: str = "A", **more: Any) -> SlahalState:
     """Team A hides with (live, dead) sticks of its `own`, B guesses with the `others`."""
     sticks = Sticks.of(
         A_live=own[0],
@@ -31,10 +31,10 @@ def at(own: tuple[int, int], others: tuple[int, int], king: str = "A", **more: A
         king=0,
     )
     assert sticks.total == 11
-    return State(**{"sticks": sticks, "hiding": "A", "pairs_out": 2, **more})
+    return SlahalState(**{"sticks": sticks, "hiding": "A", "pairs_out": 2, **more})
 
 
-def play(state: State, *steps: dict[str, Any], **chosen: object) -> tuple[State, list[str]]:
+def play(state: SlahalState, *steps: dict[str, Any], **chosen: object) -> tuple[SlahalState, list[str]]:
     slahal = Slahal(chosen)
     called: list[str] = []
     for step in steps:
@@ -43,7 +43,7 @@ def play(state: State, *steps: dict[str, Any], **chosen: object) -> tuple[State,
     return state, called
 
 
-def counts(state: State) -> tuple[Any, ...]:
+def counts(state: SlahalState) -> tuple[Any, ...]:
     """A's (live, dead), B's (live, dead), who holds the king."""
     sheet = Slahal().sheet(state)
     return *((sheet["live"][team], sheet["dead"][team]) for team in "AB"), sheet["king"]

@@ -10,7 +10,7 @@ from pi_controller.hub import messages
 from pi_controller.hub.messages import GameCopy, MessageError, Order, decode, encode
 from pi_controller.hub.outbox import RecordRange
 from pi_controller.hub.table_link import split_events
-from pi_controller.journal.file import Row
+from pi_controller.journal.file import JournalRow
 
 
 def made(count=9):
@@ -22,7 +22,7 @@ class Rows:
 
     def __init__(self, sizes):
         batches = [n for n, size in enumerate(sizes, 1) for _ in range(size)]
-        self.all = [Row(seq, batch, 0.0, "ready", "{}", "ab" * 32) for seq, batch in enumerate(batches, 1)]
+        self.all = [JournalRow(seq, batch, 0.0, "ready", "{}", "ab" * 32) for seq, batch in enumerate(batches, 1)]
 
     def rows(self, wanted):
         return [row for row in self.all if wanted.first <= row.seq <= wanted.last]

@@ -16,10 +16,10 @@ from pi_controller.host.machine_health import MachineHealth
 from pi_controller.hub.boards import describe_troubles, format_judge_requests, tables_markup
 from pi_controller.hub.hub import TableStatus
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.messages import Events, Game, Health, Hello, Record
+from pi_controller.hub.messages import Events, Health, Hello, SentGame, SentRecord
 from pi_controller.hub.settings import load_hub
 from pi_controller.hub.setup import write_hub_files
-from pi_controller.journal.file import Row, chain_rows, genesis
+from pi_controller.journal.file import JournalRow, chain_rows, genesis
 from pi_controller.table.view import QuestionView
 
 
@@ -110,10 +110,10 @@ def test_invalid_arguments_leave_the_folder_empty(tmp_path, monkeypatch, args):
 
 
 def test_accept_lets_a_refused_table_in(tmp_path, capsys):
-    first, other = (Hello(word * 2, (Game(word * 32, 1),)) for word in "ab")
-    (row,) = chain_rows(genesis("a" * 32), [Row(1, 1, 0.25, "ready", "{}")])
+    first, other = (Hello(word * 2, (SentGame(word * 32, 1),)) for word in "ab")
+    (row,) = chain_rows(genesis("a" * 32), [JournalRow(1, 1, 0.25, "ready", "{}")])
     with Inbox(tmp_path / "hub.sqlite") as inbox:
-        inbox.store_messages(1.0, [("t01", first), ("t01", Events("a" * 32, (Record(*row),))), ("t01", other)])
+        inbox.store_messages(1.0, [("t01", first), ("t01", Events("a" * 32, (SentRecord(*row),))), ("t01", other)])
     assert verb(["accept", str(tmp_path), "t01"]) == 0
     assert "accepted" in capsys.readouterr().out
     assert verb(["accept", str(tmp_path), "t01"]) == 0

@@ -8,15 +8,15 @@ import pytest
 from inbox_messages import A, B, C, events, records, take
 
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.messages import Ack, Events, Game, Hello, Record
+from pi_controller.hub.messages import Ack, Events, Hello, SentGame, SentRecord
 from pi_controller.hub.store import StoreError, open_store
-from pi_controller.journal.file import Row, chain_rows, genesis
+from pi_controller.journal.file import JournalRow, chain_rows, genesis
 
 
 @pytest.fixture
 def inbox(where):
     with Inbox(where) as made:
-        assert take(made, Hello("a", (Game(A, 20),))) == Ack(A, 0, "a")
+        assert take(made, Hello("a", (SentGame(A, 20),))) == Ack(A, 0, "a")
         yield made
 
 
@@ -29,7 +29,7 @@ def test_records_are_taken_in_order_with_cumulative_ack(inbox):
 
 
 def test_messages_that_come_together_get_one_answer(inbox):
-    together = [("t01", events(A, 1, 2)), ("t01", events(A, 3, 4)), ("t02", Hello("b", (Game(B, 1),)))]
+    together = [("t01", events(A, 1, 2)), ("t01", events(A, 3, 4)), ("t02", Hello("b", (SentGame(B, 1),)))]
     assert inbox.store_messages(1.0, together) == [("t01", Ack(A, 4)), ("t02", Ack(B, 0, "b"))]
 
 
@@ -41,27 +41,27 @@ def test_records_of_unannounced_game_or_table_are_ignored(inbox):
 
 def test_finished_game_precedes_next_game_without_alarm(inbox):
     take(inbox, events(A, 1, 5))
-    assert take(inbox, Hello("b", (Game(A, 7), Game(B, 2)))) == Ack(A, 5, "b")
+    assert take(inbox, Hello("b", (SentGame(A, 7), SentGame(B, 2)))) == Ack(A, 5, "b")
     take(inbox, events(A, 6, 7))
-    assert take(inbox, Hello("c", (Game(A, 7), Game(B, 2)))) == Ack(B, 0, "c")
+    assert take(inbox, Hello("c", (SentGame(A, 7), SentGame(B, 2)))) == Ack(B, 0, "c")
     assert take(inbox, events(B, 1, 2)) == Ack(B, 2)
     assert inbox.alarms() == []
 
 
 def test_discarded_journal_without_records_raises_no_alarm(inbox):
-    assert take(inbox, Hello("b", (Game(B, 2),))) == Ack(B, 0, "b")
+    assert take(inbox, Hello("b", (SentGame(B, 2),))) == Ack(B, 0, "b")
     assert inbox.alarms() == []
 
 
 def test_another_journal_is_refused_until_somebody_accepts_it(inbox, where):
     take(inbox, events(A, 1, 5))
-    assert take(inbox, Hello("b", (Game(C, 3),))) == Ack(C, 0, "b", "replaced")
-    assert take(inbox, Hello("c", (Game(C, 3),))) == Ack(C, 0, "c", "replaced")
+    assert take(inbox, Hello("b", (SentGame(C, 3),))) == Ack(C, 0, "b", "replaced")
+    assert take(inbox, Hello("c", (SentGame(C, 3),))) == Ack(C, 0, "c", "replaced")
     assert take(inbox, events(C, 1, 3)) == Ack(C, 0, refused="replaced")
     assert [(one.about, one.table, one.epoch, one.open) for one in inbox.alarms()] == [("replaced", "t01", C, True)]
     with Inbox(where) as other:  # as another program does it
         assert other.accept("t01") == 1
-    assert take(inbox, Hello("e", (Game(C, 3),))) == Ack(C, 0, "e")
+    assert take(inbox, Hello("e", (SentGame(C, 3),))) == Ack(C, 0, "e")
     assert take(inbox, events(C, 1, 3)) == Ack(C, 3)
     assert inbox.record_counts() == {"t01": {A: 5, C: 3}}
     assert not inbox.alarms()[0].open
@@ -76,12 +76,12 @@ def test_changed_journal_raises_alarm_and_is_not_merged(inbox, first):
     assert take(inbox, events(A, 6, 8)) == Ack(A, 5, refused="tampered")
     assert [alarm.about for alarm in inbox.alarms()] == ["tampered"]
     assert list(inbox.rows("t01", A)) == [record.row() for record in records(A, 5)]
-    assert take(inbox, Hello("b", (Game(A, 8), Game(B, 2)))) == Ack(B, 0, "b"), "the next game is another"
+    assert take(inbox, Hello("b", (SentGame(A, 8), SentGame(B, 2)))) == Ack(B, 0, "b"), "the next game is another"
 
 
 def test_older_journal_copy_raises_tampered_alarm(inbox):
     take(inbox, events(A, 1, 5))
-    assert take(inbox, Hello("b", (Game(A, 4),))) == Ack(A, 5, "b", "tampered")
+    assert take(inbox, Hello("b", (SentGame(A, 4),))) == Ack(A, 5, "b", "tampered")
     assert "ends with record 4, and the hub has 5" in inbox.alarms()[0].message
 
 
@@ -99,24 +99,24 @@ BIG = 2**40
 
 @pytest.mark.parametrize("number", [2**31, BIG, 2**53 - 1])
 def test_large_batch_numbers_are_stored_exactly(inbox, number):
-    row = Row(1, number, 1.0, "ready", "{}")
-    record = Record(*next(chain_rows(genesis(A), [row])))
+    row = JournalRow(1, number, 1.0, "ready", "{}")
+    record = SentRecord(*next(chain_rows(genesis(A), [row])))
     assert take(inbox, Events(A, (record,))) == Ack(A, 1)
     assert [one.batch for one in inbox.rows("t01", A)] == [number]
 
 
 @pytest.mark.parametrize("t", [1e308, -1e308, 5e-324, -0.0, 1e-300])
 def test_extreme_times_are_stored_and_acknowledged(inbox, t):
-    record = Record(*next(chain_rows(genesis(A), [Row(1, 1, t, "ready", "{}")])))
+    record = SentRecord(*next(chain_rows(genesis(A), [JournalRow(1, 1, t, "ready", "{}")])))
     assert take(inbox, Events(A, (record,))) == Ack(A, 1)
     assert [one.t for one in inbox.rows("t01", A)] == [t]
 
 
 @pytest.mark.parametrize(("kind", "body"), [("re\0ady", "{}"), ("ready", '{"a":"\0"}'), ("ready", "\0")])
 def test_record_with_nul_is_refused_without_affecting_others(inbox, kind, body):
-    bad = Record(*next(chain_rows(genesis(A), [Row(1, 1, 1.0, kind, body)])))
+    bad = SentRecord(*next(chain_rows(genesis(A), [JournalRow(1, 1, 1.0, kind, body)])))
     together = [
-        ("t02", Hello("b", (Game(B, 5),))),
+        ("t02", Hello("b", (SentGame(B, 5),))),
         ("t01", Events(A, (bad,))),
         ("t02", events(B, 1, 5)),
     ]
@@ -142,9 +142,9 @@ def test_record_refused_by_store_blocks_its_table_alone(inbox, where):
     refuse_kind(where, "bad")
     names = [f"t{n:02d}" for n in range(2, 10)]
     for name in names:
-        take(inbox, Hello(name, (Game(B, 40),)), name)
-    rows = [Row(n, n, 1.0, "bad" if n == 3 else "ready", "{}") for n in range(1, 6)]
-    bad = [Record(*row) for row in chain_rows(genesis(A), rows)]
+        take(inbox, Hello(name, (SentGame(B, 40),)), name)
+    rows = [JournalRow(n, n, 1.0, "bad" if n == 3 else "ready", "{}") for n in range(1, 6)]
+    bad = [SentRecord(*row) for row in chain_rows(genesis(A), rows)]
     together = [(name, events(B, n, n)) for n in range(1, 33) for name in names]
     together[100:100] = [("t01", Events(A, (record,))) for record in bad]
     answers = dict(inbox.store_messages(1.0, together))
@@ -153,12 +153,12 @@ def test_record_refused_by_store_blocks_its_table_alone(inbox, where):
     assert (alarm.table, alarm.epoch, alarm.about) == ("t01", A, "tampered")
     assert "record 3 cannot be kept" in alarm.message
     assert inbox.record_counts() == {"t01": {A: 2}, **{name: {B: 32} for name in names}}
-    assert take(inbox, Hello("z", (Game(A, 5), Game(C, 2)))) == Ack(C, 0, "z"), "the next game is another"
+    assert take(inbox, Hello("z", (SentGame(A, 5), SentGame(C, 2)))) == Ack(C, 0, "z"), "the next game is another"
 
 
 def test_write_failure_of_one_table_delays_no_other(inbox, where):
     """For a reason that is not known to be the record's: it is not accused, and sends it again."""
-    take(inbox, Hello("b", (Game(B, 5),)), "t02")
+    take(inbox, Hello("b", (SentGame(B, 5),)), "t02")
     add, failing = Inbox._keep, {1}
 
     def fails(self, held, new):
@@ -173,7 +173,7 @@ def test_write_failure_of_one_table_delays_no_other(inbox, where):
 
 
 def test_failing_store_raises_no_tampered_alarm(inbox, where):
-    take(inbox, Hello("b", (Game(B, 5),)), "t02")
+    take(inbox, Hello("b", (SentGame(B, 5),)), "t02")
     with closing(open_store(where)) as other:
         other.execute("ALTER TABLE records RENAME TO away")
         with pytest.raises(StoreError):

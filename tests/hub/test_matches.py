@@ -152,7 +152,7 @@ def test_round_clock_ends_games_despite_table_clock_offsets(hall):
 
     hall.until(lambda: all(shown(table)[1] for table in tables))
     assert all(ends - stood == pytest.approx(60.0) for ends, stood in map(shown, tables)), "it stands before its start"
-    hall.do(d.ClockSet(1, running=True))
+    hall.do(d.MatchClockSet(1, running=True))
     hall.until(lambda: all(shown(table)[0] and shown(table)[1] is None for table in tables))
     ends = hall.now.clock_of(1).ends
     assert all(shown(table)[0] + table.slow == pytest.approx(ends, abs=2.0) for table in tables)
@@ -161,9 +161,9 @@ def test_round_clock_ends_games_despite_table_clock_offsets(hall):
     hall.until(lambda: tables[1].link._clocked[1] == ends)
     assert shown(tables[1])[0] + tables[1].slow == pytest.approx(ends, abs=2.0)
     tables[0].do("guess left actual right")
-    hall.do(d.ClockSet(1, running=False))
+    hall.do(d.MatchClockSet(1, running=False))
     hall.until(lambda: all(shown(table)[1] for table in tables))
-    hall.do(d.ClockSet(1, running=True))
+    hall.do(d.MatchClockSet(1, running=True))
     hall.until(lambda: all(shown(table)[1] is None for table in tables))
     for table in tables:
         table.slow -= 61.0
@@ -179,7 +179,7 @@ def test_round_clock_ends_games_despite_table_clock_offsets(hall):
 def test_duo_after_round_time_starts_own_clock(hall):
     table = hall.table("t01", "slahal", 0.0)
     hall.plan(game="slahal", format="round_robin", clock="round", options={"minutes": 1})
-    hall.do(d.Assigned("R1-1", "t01", "a" * 16), d.ClockSet(1, running=True))
+    hall.do(d.Assigned("R1-1", "t01", "a" * 16), d.MatchClockSet(1, running=True))
     hall.until(lambda: table.match and table.table.view.ends and table.table.view.ends_stood is None)
     table.slow = -61.0
     table.step()

@@ -9,11 +9,11 @@ from pi_controller.hub.messages import (
     MAX_RECORDS,
     Ack,
     Events,
-    Game,
     Health,
     Hello,
     MessageError,
-    Record,
+    SentGame,
+    SentRecord,
     State,
     decode,
     encode,
@@ -22,14 +22,14 @@ from pi_controller.hub.messages import (
 )
 
 EPOCH, HASH = "ab" * 16, "cd" * 32
-RECORD = Record(1, 1, 2.5, "ready", "{}", HASH)
+RECORD = SentRecord(1, 1, 2.5, "ready", "{}", HASH)
 
 
 @pytest.mark.parametrize(
     "message",
     [
-        Hello("s-1", (Game(EPOCH, 0), Game("cd" * 16, 12)), "0.1.0"),
-        Events(EPOCH, (RECORD, Record(2, 2, 3.0, "shown", '{"t":3}', HASH))),
+        Hello("s-1", (SentGame(EPOCH, 0), SentGame("cd" * 16, 12)), "0.1.0"),
+        Events(EPOCH, (RECORD, SentRecord(2, 2, 3.0, "shown", '{"t":3}', HASH))),
         Ack(EPOCH, 64, "s-1", "replaced"),
         State("lost", "s", "Table 1"),
         Health(2.5, MachineHealth(50.0, False, True, 10_000_000, 0), link=True),

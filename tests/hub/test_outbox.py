@@ -2,7 +2,7 @@
 
 import random
 
-from pi_controller.hub.messages import Ack, Game, Hello
+from pi_controller.hub.messages import Ack, Hello, SentGame
 from pi_controller.hub.outbox import HELLO_RETRY_S, MAX_UNACKED_RECORDS, REFUSED_RETRY_S, RESEND_S, Outbox, RecordRange
 
 A, B = "aa" * 16, "bb" * 16
@@ -11,7 +11,7 @@ A, B = "aa" * 16, "bb" * 16
 def asked(games=((A, 200),), released=None, t=0.0, seq=0, epoch=None, refused=""):
     """Return an outbox whose hello was answered."""
     box = Outbox("s")
-    box.set_available([Game(*one) for one in games], games[-1][1] if released is None else released)
+    box.set_available([SentGame(*one) for one in games], games[-1][1] if released is None else released)
     box.start_hello(t)
     hello = box.next_message(t)
     assert isinstance(hello, Hello)
@@ -22,7 +22,7 @@ def asked(games=((A, 200),), released=None, t=0.0, seq=0, epoch=None, refused=""
 def test_no_records_are_sent_before_hello_answer():
     box = Outbox("s")
     assert box.next_message(0.0) is None
-    box.set_available([Game(A, 5)], 5)
+    box.set_available([SentGame(A, 5)], 5)
     assert box.next_message(0.0) is None
     box.start_hello(0.0)
     assert isinstance(box.next_message(0.0), Hello)
@@ -72,7 +72,7 @@ def test_unreleased_records_are_not_sent():
     assert box.next_message(0.0) == RecordRange(A, 1, 4)
     box.on_ack(0.1, Ack(A, 4))
     assert box.next_message(0.1) is None
-    box.set_available([Game(A, 250)], 20)
+    box.set_available([SentGame(A, 250)], 20)
     assert box.next_message(0.2) == RecordRange(A, 5, 20)
 
 
@@ -89,7 +89,7 @@ def test_next_game_follows_whole_finished_game():
 def test_new_game_after_full_ack_sends_hello():
     box = asked(games=((A, 3),), seq=3)
     assert box.next_message(0.0) is None
-    box.set_available([Game(A, 3), Game(B, 1)], 1)
+    box.set_available([SentGame(A, 3), SentGame(B, 1)], 1)
     assert isinstance(box.next_message(0.1), Hello)
 
 
@@ -105,7 +105,7 @@ def test_lossy_duplicating_delayed_line_delivers_all_records():
     for _ in range(30):
         total, held, wire, back, t = 300, 0, [], [], 0.0
         box = Outbox("s")
-        box.set_available([Game(A, total)], total)
+        box.set_available([SentGame(A, total)], total)
         box.start_hello(0.0)
         while held < total:
             t += 0.05

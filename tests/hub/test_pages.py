@@ -179,7 +179,7 @@ def test_log_names_teams_and_tables(site, tables):
 
 
 def test_every_decision_has_a_sentence():
-    facts = {fact for fact in get_args(d.Fact) if fact is not d.Undone}
+    facts = {fact for fact in get_args(d.Fact) if fact is not d.DecisionUndone}
     assert facts == {*decision_log._SENTENCES}
 
 
@@ -422,7 +422,7 @@ def test_round_not_begun_is_not_timed_out(tmp_path):
     teams = tuple(d.Entry(name) for name in TEAMS)
     planned = d.Planned("a" * 16, game="slahal", format="round_robin", clock="round", options={"minutes": 1})
     try:
-        for fact in (planned, d.Entered(teams), d.TeamsDrawn(order=TEAMS), d.ClockSet(1, running=True)):
+        for fact in (planned, d.Entered(teams), d.TeamsDrawn(order=TEAMS), d.MatchClockSet(1, running=True)):
             director.decide(t[0], "Ann", fact)
         t[0] += 61.0
         assert "round 1 is up" in shown.regions("director")["clock_buttons"]

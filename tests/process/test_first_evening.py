@@ -85,7 +85,7 @@ def test_from_a_clone_to_ones_own_first_game(terminal, tmp_path):
         done = phone.post("/judge/command", json={"key": "first-toss", "expect": revision, "call": call})
         assert done.status_code == 200, done.text
         view = httpx.get(f"{url}/view.json", timeout=60).json()
-        assert (view["phase"], view["hider"]) == ("hide", "A")
+        assert (view["phase"], view["sheet"]["hider"]) == ("hide", "A")
         assert (
             ", ".join(view["teams"].values())
             == dict(answers)["The names of the two teams, separated by a comma (A, B):"]

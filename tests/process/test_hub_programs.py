@@ -21,8 +21,7 @@ from postgres import server_of
 from pi_controller.hub.boards import format_judge_requests, tables_markup
 from pi_controller.hub.hub import TableStatus
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.messages import MessageError, decode
-from pi_controller.table.view import View
+from pi_controller.hub.messages import MessageError, decode_view
 
 chaos, hostile, load = (load_file(f"tests/tools/hub_{name}.py") for name in ("chaos", "hostile", "load"))
 DEMO = [sys.executable, "-m", "pi_controller", "hub", "--demo"]
@@ -71,7 +70,7 @@ def test_strange_views_are_refused_or_rendered(tmp_path):
     rng, shown = random.Random(1), 0
     for _ in range(300):
         try:
-            view = decode(hostile.strange_view(views[-1], rng), View)
+            view = decode_view(hostile.strange_view(views[-1], rng))
         except MessageError:
             continue
         table = TableStatus("t01", view=view, state="ready")
@@ -162,9 +161,9 @@ sys.path.insert(0, {folder!r})
 from pathlib import Path
 from inbox_messages import A, records
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.messages import Events, Game, Hello
+from pi_controller.hub.messages import Events, Hello, SentGame
 inbox = Inbox(Path(sys.argv[1]))
-inbox.store_messages(0.0, [("t01", Hello("a", (Game(A, 2000),)))])
+inbox.store_messages(0.0, [("t01", Hello("a", (SentGame(A, 2000),)))])
 held = inbox.record_counts()["t01"][A]
 for record in records(A, 2000)[held:]:
     ((_, ack),) = inbox.store_messages(0.0, [("t01", Events(A, (record,)))])

@@ -111,7 +111,7 @@ def test_next_game_begins_without_restart_and_survives_kill(start, tmp_path, cap
         process.kill()
         process.wait(LIMIT_S)
         process, url = start("none", MORE.format(stick=stick), terminal)
-        assert seen(url)["long"] == before["long"]
+        assert seen(url)["sheet"] == before["sheet"]
         assert seen(url)["teams"] == view["teams"]
         until(lambda: len(list(stick.glob("*.sqlite"))) == 2)  # both games are copied
         process.send_signal(signal.SIGTERM)

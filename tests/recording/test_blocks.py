@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_controller.board.messages import Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
+from pi_controller.board.messages import BoardHealth, Field, Gap, LinkDown, LinkUp, Piezo, Touch
 from pi_controller.recording.entries import (
     Batch,
     Checkpoint,
@@ -53,7 +53,7 @@ rare = st.one_of(
     st.builds(Checkpoint, st.integers(0, 10**6), st.integers(0, 2**32 - 1)),
     st.builds(RecordingGap, times, times, st.text()),
     st.builds(Gap, times, times, st.integers(0, 10**6)),
-    st.builds(Health, times, times, *[st.integers(0, 10**9)] * 4),
+    st.builds(BoardHealth, times, times, *[st.integers(0, 10**9)] * 4),
     st.builds(LinkUp, times, st.text(), st.text(), st.integers(0, 99), st.text(), st.integers(1, 8)),
     st.builds(LinkDown, times, st.text()),
     st.builds(Button, times, st.sampled_from(["ready", "shown"])),

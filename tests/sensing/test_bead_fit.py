@@ -12,7 +12,7 @@ from pi_controller.pinmap import pinmap
 from pi_controller.sensing import bead_solver
 from pi_controller.sensing.bead_fit import BeadFitter, fit, shipped_fitter
 from pi_controller.sensing.bead_solver import MARKED_AM2, UNMARKED_AM2, Steel
-from pi_controller.sensing.grid_search import Grid
+from pi_controller.sensing.grid_search import FieldGrid
 
 scenes = load_file("tests/sensing/measure_beads.py")
 
@@ -172,7 +172,7 @@ def test_field_and_jacobian_of_several_magnets(steel: Steel | None) -> None:
 
 def test_grid_gain_matches_least_squares() -> None:
     rng = np.random.default_rng(2)
-    grid = Grid(scenes.SENSORS, pinmap().pads, step_mm=150.0)
+    grid = FieldGrid(scenes.SENSORS, pinmap().pads, step_mm=150.0)
     weights = rng.uniform(0.1, 2.0, 24)
     weights[[3, 11]] = 0.0
     reading = rng.normal(0, 10, (24, 3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pi_controller.board.messages import Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
+from pi_controller.board.messages import BoardHealth, Field, Gap, LinkDown, LinkUp, Piezo, Touch
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.events import (
     BeadsAtRest,
@@ -192,7 +192,7 @@ def test_hands_outlast_a_short_loss_but_no_restart(boots: int, wanted: list[str]
 
 
 def test_health_message_gives_no_event() -> None:
-    assert MatSensors().feed(Health(1.0, 10.0, 0, 0, 0, 100)) == []
+    assert MatSensors().feed(BoardHealth(1.0, 10.0, 0, 0, 0, 100)) == []
 
 
 def test_samples_of_another_rate_get_another_detector() -> None:

@@ -4,7 +4,7 @@ import random
 import struct
 
 from pi_controller.board import wire
-from pi_controller.board.session import Session
+from pi_controller.board.session import BoardSession
 from pi_controller.simulation.board import modules
 
 
@@ -117,7 +117,7 @@ class Rig:
         self.said = bytearray()
         self.spoil = lambda data: data
         self.spoil_said = lambda data: data
-        self.session = Session(self.write)
+        self.session = BoardSession(self.write)
         self.power_up()
 
     def power_up(self, boots=1):

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from random_play import legal_action
 
 from pi_controller.errors import MatError
-from pi_controller.journal.file import Row, chain_rows, insert
+from pi_controller.journal.file import JournalRow, chain_rows, insert
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.recover import recover
 from pi_controller.journal.verify import verify_journal
@@ -42,7 +42,9 @@ def leave_unfinished(journal, to):
     A small cache makes SQLite write pages of the transaction before its end.
     """
     (seq, head), db = journal.head, journal.database()
-    ready = (Row(n, journal.batch + 1, 9.0, "ready", '{"kind":"ready","t":9.0}') for n in range(seq + 1, seq + 100))
+    ready = (
+        JournalRow(n, journal.batch + 1, 9.0, "ready", '{"kind":"ready","t":9.0}') for n in range(seq + 1, seq + 100)
+    )
     db.execute("PRAGMA cache_size = 2")
     db.execute("BEGIN IMMEDIATE")
     insert(db, chain_rows(head, ready))

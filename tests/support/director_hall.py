@@ -1,7 +1,7 @@
 """A tournament that is directed by hand."""
 
 from pi_controller.tournament import decisions as d
-from pi_controller.tournament.decision_history import History
+from pi_controller.tournament.decision_history import DecisionHistory
 
 TEAMS = ("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim")
 
@@ -10,7 +10,7 @@ class Hall:
     """A tournament that is decided by hand; `do` takes facts in order."""
 
     def __init__(self, teams=TEAMS, **plan):
-        self.history, self.t = History(), 0.0
+        self.history, self.t = DecisionHistory(), 0.0
         self.do(d.Planned("cup", **plan), d.Entered(tuple(d.Entry(team) for team in teams)))
 
     def do(self, *facts, actor="Ann"):

@@ -10,8 +10,8 @@ from inbox_messages import take
 from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.messages import MAX_RECORDS, Events, Game, Hello, Record
-from pi_controller.journal.file import Row, chain_rows, genesis
+from pi_controller.hub.messages import MAX_RECORDS, Events, Hello, SentGame, SentRecord
+from pi_controller.journal.file import JournalRow, chain_rows, genesis
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import GameOpened, MatchGiven
 from pi_controller.referee.selection import referee_for
@@ -42,8 +42,8 @@ class Venue:
     def send(self, table, rows):
         """Take these records of a new journal at `table` into the inbox; return its epoch."""
         epoch = next(EPOCHS)
-        records = [Record(*row) for row in chain_rows(genesis(epoch), rows)]
-        assert take(self.inbox, Hello("a", (Game(epoch, len(records)),)), table).refused == ""
+        records = [SentRecord(*row) for row in chain_rows(genesis(epoch), rows)]
+        assert take(self.inbox, Hello("a", (SentGame(epoch, len(records)),)), table).refused == ""
         for n in range(0, len(records), MAX_RECORDS):
             some = records[n : n + MAX_RECORDS]
             assert take(self.inbox, Events(epoch, tuple(some)), table).seq == some[-1].seq
@@ -72,7 +72,7 @@ def rows_of(facts, batch=1):
 
 
 def numbered(parts):
-    return [Row(n, batch, 0.0, kind, body) for n, (batch, kind, body) in enumerate(parts, 1)]
+    return [JournalRow(n, batch, 0.0, kind, body) for n, (batch, kind, body) in enumerate(parts, 1)]
 
 
 def opening(match, order, teams, options=None):

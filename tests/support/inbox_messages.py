@@ -1,15 +1,15 @@
 """Messages of a table that sends its journal to the hub, and the answer of the inbox to one."""
 
-from pi_controller.hub.messages import Events, Record
-from pi_controller.journal.file import Row, chain_rows, genesis
+from pi_controller.hub.messages import Events, SentRecord
+from pi_controller.journal.file import JournalRow, chain_rows, genesis
 
 A, B, C = "aa" * 16, "bb" * 16, "cc" * 16
 
 
 def records(epoch, count, body="{}"):
     return [
-        Record(*row)
-        for row in chain_rows(genesis(epoch), (Row(n, n, n / 4, "ready", body) for n in range(1, count + 1)))
+        SentRecord(*row)
+        for row in chain_rows(genesis(epoch), (JournalRow(n, n, n / 4, "ready", body) for n in range(1, count + 1)))
     ]
 
 

@@ -10,9 +10,9 @@ from played import play
 
 from pi_controller.journal.score_history import ScoreHistory
 from pi_controller.referee.commitment import CommitmentContext, commitment
-from pi_controller.referee.story import Turn
+from pi_controller.referee.story import PlayedTurn, ShownNotice
 from pi_controller.sensing.events import SensorFault
-from pi_controller.table.view import Hit, Notice, Opening, QuestionView, View
+from pi_controller.table.view import Hit, Opening, QuestionView, View
 
 NONCE = bytes(range(32))
 BOUND = CommitmentContext("Ann & Bo’s  Table", "0f" * 16, 41)
@@ -28,10 +28,12 @@ DAKOTA = make_view(
     since=1000.0,
     limit=30.0,
     past=(
-        Turn(3, "B", ({"do": "hit", "found": False}, {"do": "hit", "found": False}), ()),
-        Turn(4, "B", ({"do": "hit", "found": True, "pad": 3},), ()),
-        Turn(5, "A", ({"do": "foul", "by": "hider", "kind": "pad_skipped"},), ("foul",)),
-        Turn(6, "B", ({"do": "hit", "found": False, "pad": 1}, {"do": "hit", "found": True, "pad": 4}), ("paguga",)),
+        PlayedTurn(3, "B", ({"do": "hit", "found": False}, {"do": "hit", "found": False}), ()),
+        PlayedTurn(4, "B", ({"do": "hit", "found": True, "pad": 3},), ()),
+        PlayedTurn(5, "A", ({"do": "foul", "by": "hider", "kind": "pad_skipped"},), ("foul",)),
+        PlayedTurn(
+            6, "B", ({"do": "hit", "found": False, "pad": 1}, {"do": "hit", "found": True, "pad": 4}), ("paguga",)
+        ),
     ),
 )
 PLAYERS = {"players": "Ana,Bo,Chaska,Dawn,Eli,Fern,Gus,Hope"}
@@ -96,7 +98,7 @@ PHASES: dict[str, View] = {
         question=QuestionView("no_reading", ("play_on", "hide_again"), (), unasked="hide_again", until=1027.0),
         stood=1007.0,
     ),
-    "noticed": _dakota(phase="show", notice=Notice("nobody_hid"), commit=None, limit=None),
+    "noticed": _dakota(phase="show", notice=ShownNotice("nobody_hid"), commit=None, limit=None),
     "held": msgspec.structs.replace(_dakota(protest="B", sensors=False), held=True),
     "wide": _dakota(teams={"A": "W" * 60, "B": "日本" * 30}, calls=("paguga", "eyeya_obojun", "game")),
     "foul": _dakota(phase="hide", foul="pad_skipped", calls=("foul",), commit=None, link=False, limit=None),

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from pi_controller import cli
 from pi_controller.calibration.profile import Profile, save_profile
-from pi_controller.calibration.sensor_checks import Report, ReportLine
+from pi_controller.calibration.sensor_checks import ReportLine, SensorReport
 from pi_controller.config import Settings
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import GameOpened, HandPass
@@ -127,7 +127,7 @@ def test_bundle_contains_reports_without_names(settings, tmp_path, capsys, monke
 
 def write(tmp_path, settings, log):
     path = tmp_path / "b.zip"
-    support_bundle.write_bundle(path, Report((ReportLine("x", "y", "pass"),), {}), settings, lambda: log)
+    support_bundle.write_bundle(path, SensorReport((ReportLine("x", "y", "pass"),), {}), settings, lambda: log)
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name).decode() for name in archive.namelist()}
 
@@ -196,7 +196,7 @@ def test_unwritable_bundle_path_exits_2(settings, tmp_path, capsys):
 
 
 def test_a_report_says_the_same_in_every_form():
-    report = Report(
+    report = SensorReport(
         (ReportLine("Link", "port", "fail", "gone", "plug it in"), ReportLine("Link", "clock", "pass")), {"python": "3"}
     )
     assert not report.ok
@@ -215,11 +215,13 @@ def test_skipped_checks_collapse_and_remedies_come_last():
     lines += [ReportLine("Sensors", f"piezo {n}", "not here", "no board answers") for n in range(36)]
     lines += [ReportLine("Machine", "model", "not here", "no Pi"), ReportLine("Machine", "lgpio", "not here", "no Pi")]
     console = Console(file=io.StringIO(), width=80, color_system=None)
-    Report(tuple(lines), {}).show(console)
+    SensorReport(tuple(lines), {}).show(console)
     told = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]
     assert "not here 36 sensors not checked, no board answers" in told
     assert not any("piezo" in line for line in told)
     assert {"not here model no Pi", "not here lgpio no Pi"} <= set(told), "two are no crowd"
     assert told[-3:] == ["1 pass, 1 fail, 38 not here", "port: gone", "> plug it in"]
     assert max(map(len, console.file.getvalue().splitlines())) <= 80
-    assert len(json.loads(Report(tuple(lines), {}).json())["lines"]) == len(lines), "a program is given all of them"
+    assert len(json.loads(SensorReport(tuple(lines), {}).json())["lines"]) == len(lines), (
+        "a program is given all of them"
+    )

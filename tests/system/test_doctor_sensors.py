@@ -14,7 +14,7 @@ from pi_controller.sensing.events import Strike
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation.board import SimBoard
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.faults import KINDS, Fault, parse_fault
+from pi_controller.simulation.faults import KINDS, SimulatedFault, parse_fault
 from pi_controller.simulation.mat import SimListening
 from pi_controller.tools import doctor_checks
 from pi_controller.tools.doctor import examine_simulated
@@ -271,4 +271,4 @@ def test_a_fault_that_cannot_be_is_refused(text):
 
 
 def test_the_number_says_which_part():
-    assert parse_fault("dead-touch=7") == Fault("dead-touch", 7)
+    assert parse_fault("dead-touch=7") == SimulatedFault("dead-touch", 7)

@@ -9,7 +9,7 @@ import pytest
 
 from pi_controller import __version__
 from pi_controller.errors import JournalError
-from pi_controller.journal.file import Row, chain_rows, genesis, next_hash
+from pi_controller.journal.file import JournalRow, chain_rows, genesis, next_hash
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import CommitmentWithdrawn, GameOpened, Ready
 
@@ -24,21 +24,23 @@ def test_hash_matches_the_documented_format():
     texts = b"".join(len(text).to_bytes(8, "big") + text for text in (b"void", body.encode()))
     own = hashlib.sha256(b"moccasin-mat record\0" + bytes.fromhex(before) + numbers + texts).hexdigest()
     assert genesis(bytes(range(16)).hex()) == before
-    assert next_hash(before, Row(1, 7, -0.5, "void", body)) == own
+    assert next_hash(before, JournalRow(1, 7, -0.5, "void", body)) == own
 
 
 @pytest.mark.parametrize(
     "change", [{"seq": 3}, {"batch": 3}, {"t": 2.0000000000000004}, {"kind": "readyx"}, {"kind": "read", "body": "y{}"}]
 )
 def test_every_part_of_a_record_counts(change):
-    row = Row(2, 2, 2.0, "ready", "{}")
+    row = JournalRow(2, 2, 2.0, "ready", "{}")
     assert next_hash("00" * 32, row._replace(**change)) != next_hash("00" * 32, row)
     assert next_hash("01" * 32, row) != next_hash("00" * 32, row)
 
 
 def test_negative_zero_time_hashes_as_zero():
     """SQLite keeps no sign of a zero, so neither may the hash."""
-    assert next_hash("00" * 32, Row(1, 1, -0.0, "ready", "{}")) == next_hash("00" * 32, Row(1, 1, 0.0, "ready", "{}"))
+    assert next_hash("00" * 32, JournalRow(1, 1, -0.0, "ready", "{}")) == next_hash(
+        "00" * 32, JournalRow(1, 1, 0.0, "ready", "{}")
+    )
 
 
 def test_the_head_proves_all_before_it(tmp_path):

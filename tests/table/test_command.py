@@ -21,7 +21,7 @@ from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
-from pi_controller.table.table import Command, StaleError, Table, UsedKeyError
+from pi_controller.table.table import Command, StaleCommandError, Table, UsedKeyError
 
 
 class Sitting:
@@ -101,7 +101,7 @@ def test_stale_revision_is_refused(sitting):
     seen = sitting.table.view.revision
     sitting.say(JudgeAction, {"do": "hit", "found": False}, expect=seen)
     before = sitting.journal.seq
-    with pytest.raises(StaleError):
+    with pytest.raises(StaleCommandError):
         sitting.say(JudgeAction, {"do": "hit", "found": True}, expect=seen)
     assert sitting.journal.seq == before
     sitting.say(JudgeUndo, expect=sitting.table.view.revision)

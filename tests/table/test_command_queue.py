@@ -11,7 +11,7 @@ from pi_controller.referee.facts import CommandIssued
 from pi_controller.referee.judge import JudgeAction, JudgeProtest
 from pi_controller.rules import registry
 from pi_controller.table.commands import MAX_COMMANDS_PER_STEP, CommandFailedError, CommandQueue, CommandQueueError
-from pi_controller.table.table import CommandResult, StaleError, Table
+from pi_controller.table.table import CommandResult, StaleCommandError, Table
 from pi_controller.table.table_queue import TableQueue
 
 TOSS = JudgeAction(0.0, {"do": "toss", "winner": "A"})
@@ -110,7 +110,7 @@ def test_the_tables_own_errors_come_back(table):
         stale = asyncio.ensure_future(command_queue.submit_call(MISS, "Ann", "judge", "old", expect=0))
         await asyncio.sleep(0)
         command_queue.serve(table, 2.0)
-        with pytest.raises(StaleError):
+        with pytest.raises(StaleCommandError):
             await stale
 
     run(main())

@@ -17,7 +17,7 @@ from pi_controller.journal import file
 from pi_controller.journal.file import (
     APPLICATION_ID,
     DISK_FULL_HINT,
-    Row,
+    JournalRow,
     advice,
     disk_full,
     insert,
@@ -167,7 +167,7 @@ def test_append_to_a_locked_journal_is_refused(path, monkeypatch):
 def test_another_program_wrote_to_it(path):
     with Journal(path) as journal:
         journal.append([OPENED])
-        slip_in(path, Row(2, 2, 1.0, "ready", '{"kind":"ready","t":1.0}'))
+        slip_in(path, JournalRow(2, 2, 1.0, "ready", '{"kind":"ready","t":1.0}'))
         for _ in range(2):
             with pytest.raises(JournalError, match="does not follow the last one"):
                 journal.append([Ready(2.0)])
@@ -353,7 +353,7 @@ def test_missing_record_is_found_though_the_chain_follows(path):
     filled(path, [[OPENED]])
     with closing(sqlite3.connect(path)) as db:
         db.execute("DROP TRIGGER facts_follow")
-    slip_in(path, Row(3, 2, 1.0, "ready", '{"kind":"ready","t":1.0}'))
+    slip_in(path, JournalRow(3, 2, 1.0, "ready", '{"kind":"ready","t":1.0}'))
     with Journal(path, read_only=True) as journal, pytest.raises(DamagedJournalError, match="record 2 is missing"):
         list(journal.read())
 
@@ -370,7 +370,7 @@ def test_damaged_page_amid_the_records_is_refused(path, read_only):
 
 def test_a_record_of_another_version(path):
     filled(path, [[OPENED]])
-    slip_in(path, Row(2, 2, 0.0, "dance", '{"kind": "dance", "t": 0}'))
+    slip_in(path, JournalRow(2, 2, 0.0, "dance", '{"kind": "dance", "t": 0}'))
     with Journal(path) as journal, pytest.raises(JournalError, match="record 2 cannot be read"):
         list(journal.read())
 

@@ -28,7 +28,7 @@ from pi_controller.rules.base import IllegalActionError
 from pi_controller.sensing.events import Link, SensorFault, SensorFaultsChange
 from pi_controller.sensing.strikes import StrikeSettings
 from pi_controller.table.backup import Backup
-from pi_controller.table.table import Command, StaleError, Table
+from pi_controller.table.table import Command, StaleCommandError, Table
 
 TEAMS = {"A": "Red", "B": "Blue"}
 BEGUN = 1_793_000_000.0
@@ -198,7 +198,7 @@ def test_revision_of_the_last_game_is_stale(journal):
         now.add(table.view.revision)
     table.judge(JudgeUndo(BEGUN + 60.0))
     assert seen.isdisjoint({*now, table.view.revision})
-    with pytest.raises(StaleError):
+    with pytest.raises(StaleCommandError):
         table.command(Command(JudgeUndo(BEGUN + 61.0), "Ann", "head", "key-2", max(seen)))
 
 
@@ -249,11 +249,11 @@ def test_stored_hits_move_with_their_game(tmp_path, stroke_at):
 def stroke_at():
     import numpy as np
 
-    from pi_controller.recording.hits import Stroke
+    from pi_controller.recording.hits import RecordedStroke
 
     def make(t):
         samples = np.zeros((8, 4), np.int16)
-        return Stroke(1, t, t - 0.1, 4000.0, 2048, (2,), 9.0, True, StrikeSettings(), samples)
+        return RecordedStroke(1, t, t - 0.1, 4000.0, 2048, (2,), 9.0, True, StrikeSettings(), samples)
 
     return make
 

@@ -10,7 +10,7 @@ import pytest
 
 from pi_controller.board.messages import Piezo
 from pi_controller.recording.entries import Header, RecordingError
-from pi_controller.recording.hits import Stroke, hits_path, open_hits, pack_stroke, strokes
+from pi_controller.recording.hits import RecordedStroke, hits_path, open_hits, pack_stroke, strokes
 from pi_controller.recording.store import Recording, Retention, is_recording, read_blocks
 from pi_controller.sensing.events import Strike
 from pi_controller.sensing.strikes import StrikeSettings
@@ -18,7 +18,7 @@ from pi_controller.sensing.strikes import StrikeSettings
 
 def stroke(hide=1, seed=0, **changed):
     samples = np.random.default_rng(seed).integers(-2048, 2048, (1600, 4)).astype(np.int16)
-    one = Stroke(hide, 10.0, 9.8, 4000.0, 2048, (2, 3), 4.2, True, StrikeSettings(peak_db=14.0), samples)
+    one = RecordedStroke(hide, 10.0, 9.8, 4000.0, 2048, (2, 3), 4.2, True, StrikeSettings(peak_db=14.0), samples)
     return replace(one, **changed)
 
 

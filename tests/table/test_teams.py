@@ -15,7 +15,7 @@ from pi_controller.referee.judge import JudgeAction, JudgeNewGame, JudgeTeams, J
 from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
-from pi_controller.table.table import Command, StaleError, Table
+from pi_controller.table.table import Command, StaleCommandError, Table
 from pi_controller.text import MAX_NAME_CHARS
 
 NAMES = {"A": "Big Coulee", "B": "Long Hollow"}
@@ -96,7 +96,7 @@ def test_a_screen_with_other_names_is_stale(journal):
     table = sit(journal)
     seen = table.view.revision
     table.command(Command(JudgeTeams(1.0, "Long Hollow", "Big Coulee"), "Ann", "head", "first-key", seen))
-    with pytest.raises(StaleError):
+    with pytest.raises(StaleCommandError):
         table.command(Command(JudgeAction(2.0, TOSS), "Bo", "judge", "other-key", seen))
 
 

@@ -13,7 +13,7 @@ from corruptions import leave_unfinished
 
 from pi_controller.cli import main
 from pi_controller.errors import JournalError
-from pi_controller.journal.file import RECOVER_HINT, Row, insert, next_hash
+from pi_controller.journal.file import RECOVER_HINT, JournalRow, insert, next_hash
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.verify import verify_journal
 from pi_controller.referee.facts import ActionPlayed, GameOpened, Ready
@@ -38,7 +38,7 @@ def add(path, **wrong):
     """Write one more record, well chained, with something `wrong` in it."""
     with closing(sqlite3.connect(path)) as db, db:
         seq, batch, head = db.execute("SELECT seq, batch, hash FROM facts ORDER BY seq DESC LIMIT 1").fetchone()
-        row = Row(seq + 1, batch + 1, 5000.0, "ready", '{"kind":"ready","t":5000.0}')._replace(**wrong)
+        row = JournalRow(seq + 1, batch + 1, 5000.0, "ready", '{"kind":"ready","t":5000.0}')._replace(**wrong)
         insert(db, [row._replace(hash=next_hash(head, row))])
     return seq + 1
 

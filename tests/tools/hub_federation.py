@@ -34,9 +34,9 @@ from postgres import server_of
 from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.messages import MAX_RECORDS, Events, Game, Hello, Record
+from pi_controller.hub.messages import MAX_RECORDS, Events, Hello, SentGame, SentRecord
 from pi_controller.hub.store import Database, open_store
-from pi_controller.journal.file import Row, chain_rows, genesis
+from pi_controller.journal.file import JournalRow, chain_rows, genesis
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import GameOpened, MatchGiven
 from pi_controller.referee.selection import referee_for
@@ -80,7 +80,7 @@ def rows_of(facts, common, epoch, order):
 def encoded(facts):
     """Return these facts as the records of a journal, not yet chained."""
     return [
-        Row(seq, batch, fact.t, fact.__struct_config__.tag, msgspec.json.encode(fact).decode())
+        JournalRow(seq, batch, fact.t, fact.__struct_config__.tag, msgspec.json.encode(fact).decode())
         for seq, (batch, fact) in enumerate(facts, 1)
     ]
 
@@ -99,12 +99,12 @@ class Venue:
             epoch = secrets.token_hex(16)
             journals[name] = epoch, rows_of(facts, common, epoch, orders.get(name))
         self.records = sum(len(rows) for _, rows in journals.values())
-        hellos = [(name, Hello(name, (Game(epoch, len(rows)),))) for name, (epoch, rows) in journals.items()]
+        hellos = [(name, Hello(name, (SentGame(epoch, len(rows)),))) for name, (epoch, rows) in journals.items()]
         self.timed(self.inbox.store_messages, self.t, hellos)
         for first in range(0, max(len(rows) for _, rows in journals.values()), MAX_RECORDS // 4):
             self.t += 60.0
             sent = [
-                (name, Events(epoch, tuple(Record(*row) for row in part)))
+                (name, Events(epoch, tuple(SentRecord(*row) for row in part)))
                 for name, (epoch, rows) in journals.items()
                 if (part := rows[first : first + MAX_RECORDS // 4])
             ]

@@ -37,10 +37,10 @@ from postgres import server_of
 from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.messages import Ack, Events, Game, Hello, Record, State, decode, encode, topic
+from pi_controller.hub.messages import Ack, Events, Hello, SentGame, SentRecord, State, decode, encode, topic
 from pi_controller.hub.mqtt import Will, make_client
 from pi_controller.hub.settings import FILE
-from pi_controller.journal.file import Row, genesis, next_hash
+from pi_controller.journal.file import JournalRow, genesis, next_hash
 from pi_controller.referee.facts import ANY_FACT, GameOpened, MatchGiven
 from pi_controller.rules.registry import game
 from pi_controller.table.view import View
@@ -131,7 +131,7 @@ class HostileGame:
             self.add(1, 0.0, fact.__struct_config__.tag, msgspec.json.encode(fact).decode())
 
     def add(self, batch, t, kind, body):
-        row = Row(len(self.rows) + 1, batch, t, kind, body)
+        row = JournalRow(len(self.rows) + 1, batch, t, kind, body)
         self.head = next_hash(self.head, row)
         self.rows.append(row._replace(hash=self.head))
 
@@ -145,11 +145,11 @@ class HostileGame:
         """Yield (kind of topic, bytes, records in it)."""
         dice = self.dice
         games = [
-            *([Game(self.before.epoch, len(self.before.rows))] if self.before else []),
-            Game(self.epoch, len(self.rows)),
+            *([SentGame(self.before.epoch, len(self.before.rows))] if self.before else []),
+            SentGame(self.epoch, len(self.rows)),
         ]
         yield "hello", encode(Hello("x", tuple(games), "99.0")), 0
-        records = [Record(*row) for row in self.rows]
+        records = [SentRecord(*row) for row in self.rows]
         match dice.randrange(6):
             case 0:  # a gap
                 del records[dice.randrange(len(records))]
@@ -169,7 +169,7 @@ class HostileGame:
     def others(self):
         """Yield (kind of topic, bytes) of what is no record."""
         dice = self.dice
-        raw = json.loads(encode(Events(self.epoch, (Record(*self.rows[0]),))))
+        raw = json.loads(encode(Events(self.epoch, (SentRecord(*self.rows[0]),))))
         raw["records"][0][dice.randrange(6)] = dice.choice(_STRANGE)
         yield "ev", json.dumps(raw).encode()
         kind = dice.choice(("hello", "ev", "state", "view", "match", "health"))
@@ -214,7 +214,7 @@ async def be_honest(broker, name, facts, stop, times, kept):
     """Send a record, wait for its acknowledgement, and so on until `stop`; games follow each other."""
     account, will = broker.account(name), Will(topic(VENUE, name, "state"), State("lost", "x"))
     where = topic(VENUE, name, "ack")
-    games = [Game(epoch, len(rows)) for (table, epoch), rows in kept.items() if table == name]
+    games = [SentGame(epoch, len(rows)) for (table, epoch), rows in kept.items() if table == name]
     async with make_client(account, will) as client:
         await client.subscribe(where, 1)
         answers = aiter(client.messages)
@@ -226,7 +226,7 @@ async def be_honest(broker, name, facts, stop, times, kept):
 
         while not stop.is_set():
             epoch = random.randbytes(16).hex()
-            games = [*games[-4:], Game(epoch, len(facts))]
+            games = [*games[-4:], SentGame(epoch, len(facts))]
             head, rows = genesis(epoch), kept.setdefault((name, epoch), [])
             ask = epoch[:8]
             await client.publish(topic(VENUE, name, "state"), encode(State("ready", ask, name)), 1, retain=True)
@@ -236,11 +236,11 @@ async def be_honest(broker, name, facts, stop, times, kept):
                     await until(lambda ack, ask=ask: ack.ask == ask, ASK_S)
                     break
             for n, fact in enumerate(facts, 1):
-                row = Row(n, n, fact.t, fact.__struct_config__.tag, msgspec.json.encode(fact).decode())
+                row = JournalRow(n, n, fact.t, fact.__struct_config__.tag, msgspec.json.encode(fact).decode())
                 head = next_hash(head, row)
                 rows.append(row._replace(hash=head))
                 begun = time.monotonic()
-                await client.publish(topic(VENUE, name, "ev"), encode(Events(epoch, (Record(*rows[-1]),))), 1)
+                await client.publish(topic(VENUE, name, "ev"), encode(Events(epoch, (SentRecord(*rows[-1]),))), 1)
                 await until(lambda ack, epoch=epoch, n=n: (ack.epoch, ack.seq) == (epoch, n))
                 times.append(time.monotonic() - begun)
                 if stop.is_set():

@@ -13,7 +13,7 @@ from pi_controller.calibration.sensor_checks import LISTEN_S, SensorListener
 from pi_controller.calibration.walk import Walk
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.faults import KINDS, Fault
+from pi_controller.simulation.faults import KINDS, SimulatedFault
 from pi_controller.simulation.mat import Calibrator, SimListening
 from pi_controller.tools import doctor_checks
 
@@ -59,7 +59,7 @@ def main():
     for kind, (_, count, _) in KINDS.items():
         for _ in range(args.faults if count else 0):
             number, hall = draw.randint(1, count), draw.choice(list(HALLS))
-            names = failed(draw.randint(200, 999), hall, [Fault(kind, number)])
+            names = failed(draw.randint(200, 999), hall, [SimulatedFault(kind, number)])
             looked += 1
             alone = len(names) == 1 and f"{names[0]} ".startswith(PARTS[kind.partition("-")[2]].format(number))
             wrong += not alone

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "hardware" / "drawings"))
 from fsr_mat import HANDS, FsrMat
 
 from pi_controller.sensing.strike_settings import FSR_SETTINGS, StrikeSettings
-from pi_controller.sensing.strikes import Decision, StrikeDetector
+from pi_controller.sensing.strikes import StrikeDecision, StrikeDetector
 
 FLOORS = (0.0, 0.1, 0.5)
 SECONDS = 60.0
@@ -49,7 +49,7 @@ def hands(seed: int, floor: float) -> FsrMat:
     return mat
 
 
-def felt(mat: FsrMat, settings: StrikeSettings = FSR_SETTINGS) -> list[Decision]:
+def felt(mat: FsrMat, settings: StrikeSettings = FSR_SETTINGS) -> list[StrikeDecision]:
     return StrikeDetector(mat.rate, mat.pads, settings=settings).feed_samples(mat.samples())
 
 

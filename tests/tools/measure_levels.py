@@ -15,7 +15,7 @@ from measure_slow import ARMED, BEGINS_S, STRETCH_S, STRETCHES, felt
 
 from pi_controller.board import wire
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.sensors import Piezo
+from pi_controller.simulation.sensors import SimPiezo
 
 LEVELS_DB = (-53.0, -50.0, -47.0, -44.0, -41.0, -35.0, -25.0, -10.0, 0.0, 10.0, 13.0, 16.0, 18.8)
 HZ, BITS = 4000.0, 16
@@ -25,7 +25,7 @@ AMPLIFIED_DB = 11.8
 
 def scene(seed, conditions, level_db):
     """Return the board's sums around the middle, and the strokes."""
-    random, piezo, strokes = np.random.default_rng(seed), Piezo(seed, conditions), []
+    random, piezo, strokes = np.random.default_rng(seed), SimPiezo(seed, conditions), []
     for n in range(STRETCHES):
         t = BEGINS_S + n * STRETCH_S + ARMED[0] + random.uniform(0.2, 1.2)
         strokes.append((t, int(random.integers(1, 5)), level_db))

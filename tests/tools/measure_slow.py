@@ -19,7 +19,7 @@ from pi_controller.board import wire
 from pi_controller.errors import SettingsError
 from pi_controller.sensing.strikes import StrikeDetector
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.sensors import MID, Piezo
+from pi_controller.simulation.sensors import MID, SimPiezo
 
 RATES = (500, 1000, 1250, 1500, 2000, 4000)
 STRETCHES, STRETCH_S, BEGINS_S = 20, 2.6, 0.5
@@ -31,7 +31,7 @@ Strokes = list[tuple[float, int, float]]
 
 def scene(seed: int, conditions: Conditions) -> tuple[np.ndarray, Strokes]:
     """Return what the discs give at the board's 4000 a second, counts of a reading around mid-scale; the strokes."""
-    random, piezo, strokes = np.random.default_rng(seed), Piezo(seed, conditions), Strokes()
+    random, piezo, strokes = np.random.default_rng(seed), SimPiezo(seed, conditions), Strokes()
     for n in range(STRETCHES):
         t = BEGINS_S + n * STRETCH_S
         hand = int(random.integers(1, 5))

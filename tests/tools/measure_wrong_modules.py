@@ -30,7 +30,7 @@ from pi_controller.pinmap import pinmap
 from pi_controller.sensing.bead_solver import BEAD_HEIGHT_MM
 from pi_controller.sensing.beads import FLOOR_UT, ModuleCorrection, learn_baseline
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.sensors import LYING_Z, MARKED_AM2, Bead, Magnets
+from pi_controller.simulation.sensors import LYING_Z, MARKED_AM2, Magnets, SimBead
 
 SENSORS = 24
 TURNS = right_angled_rotations()
@@ -80,7 +80,7 @@ class Mat:
                 axis = rng.standard_normal(3)
                 moment = MARKED_AM2 * rng.normal(1.0, 0.03) * axis / np.linalg.norm(axis)
                 across, along = np.clip(rng.normal((dx, dy), MISS_MM), (-115.0, -140.0), (115.0, 140.0))
-                magnets.beads["bead"] = Bead(moment, np.array([x + across, y + along, LYING_Z]))
+                magnets.beads["bead"] = SimBead(moment, np.array([x + across, y + along, LYING_Z]))
                 magnets.update_fields()
                 scan = scans(10.0 + 6.0 * (3 * pad + number), SCANS).mean(axis=0)
                 self.ut.append(np.where(ok[:, None], scan - empty.offsets - empty.level, 0.0))

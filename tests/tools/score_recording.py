@@ -24,7 +24,7 @@ from pi_controller.recording.bench import CONTACT
 from pi_controller.recording.entries import Entry, RecordingError, RecordingGap
 from pi_controller.recording.store import Recording, is_recording
 from pi_controller.sensing.events import Button
-from pi_controller.sensing.strikes import Decision, StrikeDetector, StrikeSettings
+from pi_controller.sensing.strikes import StrikeDecision, StrikeDetector, StrikeSettings
 from pi_controller.sensing.wav import WavReader, detect_strikes
 
 EARLY_S, LATE_S = 0.01, 0.03
@@ -67,7 +67,7 @@ def detect(entries: Iterable[Entry], strikes: StrikeSettings, t0: float) -> Dete
     like: tuple[float, int, int] | None = None
     began, fed, following = 0.0, 0, -1  # `began` is the time of the detector's first sample
 
-    def note(found: Iterable[Decision], rate: float) -> None:
+    def note(found: Iterable[StrikeDecision], rate: float) -> None:
         for d in found:
             onset, decided = (began + n / rate for n in (d.onset_index, d.decided_index))
             detections.strikes.append(DetectedStrike(onset, decided, d.pads, d.sure))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament import team_list
-from pi_controller.tournament.decision_history import History
+from pi_controller.tournament.decision_history import DecisionHistory
 
 
 def played(rng, hall, tables=("t01", "t02")):
@@ -31,7 +31,7 @@ def test_every_tournament_ends_with_champion_and_replays_identically(teams, kind
     played(rng, hall)
     decoder = msgspec.json.Decoder(d.Fact)
     again = [one._replace(fact=decoder.decode(msgspec.json.encode(one.fact))) for one in hall.history.decisions]
-    assert seen(History(again).now) == seen(hall.now)
+    assert seen(DecisionHistory(again).now) == seen(hall.now)
     assert not hall.now.calls
     assert not hall.now.reports
 
@@ -138,7 +138,7 @@ def test_invalid_decision_is_refused_and_state_unchanged(fact, why):
 
 
 def test_teams_register_for_a_tournament_that_is_planned():
-    history = History()
+    history = DecisionHistory()
     with pytest.raises(IllegalActionError, match="plan"):
         history.add(history.make_decision(1.0, "Ann", d.Entered((d.Entry(TEAMS[0]),))))
 
@@ -277,7 +277,7 @@ def test_round_clock_requires_timed_game_in_round_robin():
         with pytest.raises(IllegalActionError, match="one clock"):
             Hall(clock="round", **plan)
     with pytest.raises(IllegalActionError, match="its own clock"):
-        Hall(game="slahal", format="round_robin").do(d.TeamsDrawn(order=TEAMS), d.ClockSet(1, running=True))
+        Hall(game="slahal", format="round_robin").do(d.TeamsDrawn(order=TEAMS), d.MatchClockSet(1, running=True))
 
 
 def test_round_clock_pause_resume_restart():
@@ -285,23 +285,23 @@ def test_round_clock_pause_resume_restart():
     clock = hall.now.clock_of(1)
     assert (clock.left_s, clock.ends) == (600.0, None)
     with pytest.raises(IllegalActionError, match="is not running"):
-        hall.do(d.ClockSet(1, running=False))
-    hall.do(d.ClockSet(1, running=True))
+        hall.do(d.MatchClockSet(1, running=False))
+    hall.do(d.MatchClockSet(1, running=True))
     began = hall.t
     assert hall.now.clock_of(1).ends == began + 600.0
     with pytest.raises(IllegalActionError, match="is already running"):
-        hall.do(d.ClockSet(1, running=True))
+        hall.do(d.MatchClockSet(1, running=True))
     with pytest.raises(IllegalActionError, match="round 1 is running"):
-        hall.do(d.ClockSet(2, running=True))
+        hall.do(d.MatchClockSet(2, running=True))
     hall.t = began + 100.0
-    hall.do(d.ClockSet(1, running=False))
+    hall.do(d.MatchClockSet(1, running=False))
     assert hall.now.clock_of(1).remaining_s(hall.t + 50.0) == 600.0 - (hall.t - began)
     left = hall.now.clock_of(1).left_s
-    hall.do(d.ClockSet(1, running=True))
+    hall.do(d.MatchClockSet(1, running=True))
     assert hall.now.clock_of(1).ends == hall.t + left
     hall.t += 1_000.0
     assert hall.now.clock_of(1).remaining_s(hall.t) == 0.0
-    hall.do(d.ClockSet(1, running=True))
+    hall.do(d.MatchClockSet(1, running=True))
     assert hall.now.clock_of(1).ends == hall.t + 600.0
     hall.undo()
     assert hall.now.clock_of(1).remaining_s(hall.t) == 0.0
@@ -309,10 +309,10 @@ def test_round_clock_pause_resume_restart():
 
 def test_next_round_clock_starts_as_previous_clock_ends():
     hall = lahal(options={"minutes": 1})
-    hall.do(d.ClockSet(1, running=True))
+    hall.do(d.MatchClockSet(1, running=True))
     hall.do(d.Result("R1-1", TEAMS[0]), d.Result("R1-2", TEAMS[1]))
     hall.t = hall.now.clock_of(1).ends - 1.0
-    hall.do(d.ClockSet(2, running=True))
+    hall.do(d.MatchClockSet(2, running=True))
     assert hall.now.clock_of(2).ends == hall.t + 60.0
 
 

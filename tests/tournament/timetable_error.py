@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from statistics import median, quantiles
 
 from pi_controller.tournament import decisions as d
-from pi_controller.tournament.decision_history import History
+from pi_controller.tournament.decision_history import DecisionHistory
 from pi_controller.tournament.timetable import estimate_timetable
 
 TEAMS = 24
@@ -57,7 +57,7 @@ def real_duration(rng, slow, teams):
 def play_day(seed, every_s, errors):
     """Play a day and add the errors of its timetables; return when it ended, s."""
     rng = random.Random(seed)
-    history = History()
+    history = DecisionHistory()
     names = [f"Team {number}" for number in range(1, TEAMS + 1)]
     slow = {name: rng.lognormvariate(0.0, 0.15) for name in names}
 

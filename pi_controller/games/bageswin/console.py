@@ -12,13 +12,15 @@ class BageswinPage(page.GamePage[BageswinSheet]):
 
     replaceable_actions: ClassVar[frozenset[str]] = frozenset({"throw"})
 
-    def form(self, moment: page.FormContext) -> page.Play | None:
+    def form(self, moment: page.FormContext) -> page.EntryForm | None:
         """Return the form of a throw."""
         if "throw" not in moment.words:
             return None
         text, label = moment.text, moment.text("Touch each piece that shows red")
         rows = [
-            page.Row(kind, "" if i else label, page.piece_choices(kind, text(show.PIECES[kind]), n), n, needed=False)
+            page.ChoiceRow(
+                kind, "" if i else label, page.piece_choices(kind, text(show.PIECES[kind]), n), n, needed=False
+            )
             for i, (kind, n) in enumerate(PIECES.items())
         ]
         slip = ("double_tap", show.SHOW.slips["double_tap"])

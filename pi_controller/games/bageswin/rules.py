@@ -49,7 +49,7 @@ _NOTHING: Showing = (1, 1, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class BageswinState:
     """One moment of a game. `sticks` has the bank and then the players in turn order, the bowl passing down the row.
 
     `out` are the eliminated players; later sticks in the bank do not bring them back.
@@ -73,7 +73,7 @@ class State:
         row = self.players[at + 1 :] + self.players[:at]
         return tuple(player for player in row if player not in self.out)
 
-    def without_the_poor(self) -> State:
+    def without_the_poor(self) -> BageswinState:
         """Return the state with all players without sticks eliminated, once the bank is empty too."""
         if self.sticks[BANK]:
             return self
@@ -99,7 +99,7 @@ class BageswinSheet(TypedDict):
     finish: Literal["forfeit"] | None
 
 
-class Bageswin(base.WonGame[State]):
+class Bageswin(base.WonGame[BageswinState]):
     """The fish game with its options chosen."""
 
     name: ClassVar[str] = "bageswin"
@@ -122,10 +122,10 @@ class Bageswin(base.WonGame[State]):
     )
     forms: ClassVar[base.Forms] = {
         "throw": tuple(
-            base.Place(f"red.{piece}", piece, asks="how many of each piece show red")
+            base.FormPlace(f"red.{piece}", piece, asks="how many of each piece show red")
             for piece in ("woman", "fish", "knives", "buttons")
         ),
-        "forfeit": (base.Place("by", asks="by whom"),),
+        "forfeit": (base.FormPlace("by", asks="by whom"),),
     }
     short_form: ClassVar[str] = "a letter for each piece that shows red, w f k b; or 0"
     second_tap: ClassVar[str | None] = "double_tap"
@@ -142,15 +142,15 @@ class Bageswin(base.WonGame[State]):
         self._values = VALUES[str(self.settings["table"])]
         self._opening = _dealt(names(self.settings["players"]), self.settings["sticks"])
 
-    def opening(self) -> State:
+    def opening(self) -> BageswinState:
         """Return the state before the first throw: all sticks in the bank, or split evenly between two players."""
         return self._opening
 
-    def thrower(self, state: State) -> str | None:
+    def thrower(self, state: BageswinState) -> str | None:
         """Return the player to throw; None when the game is over."""
         return state.thrower if state.winner is None else None
 
-    def sheet(self, state: State) -> BageswinSheet:
+    def sheet(self, state: BageswinState) -> BageswinSheet:
         """Return thrower, bank, players, value, winner and finish."""
         return {
             "thrower": state.thrower,
@@ -174,7 +174,7 @@ class Bageswin(base.WonGame[State]):
             sides, ("throws", ""), sheet["thrower"], sheet["winner"], Count("bank", sheet["bank"], total), notes
         )
 
-    def restore(self, sheet: Mapping[str, base.Json]) -> State:
+    def restore(self, sheet: Mapping[str, base.Json]) -> BageswinState:
         """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""
         read = SheetReader(sheet, ("thrower", "bank", "players", "value", "winner", "finish"))
         everybody, total = self._opening.players, self._opening.sticks.total
@@ -188,7 +188,7 @@ class Bageswin(base.WonGame[State]):
         value = read.whole_or_null("value", {0, *self._values.values()})
         out = frozenset(player for player, row in zip(everybody, rows, strict=True) if row.flag("out"))
         sticks = Sticks(self._opening.sticks.names, counts)
-        state = State(sticks, thrower or everybody[0], value, winner, read.forfeit(winner), out)
+        state = BageswinState(sticks, thrower or everybody[0], value, winner, read.forfeit(winner), out)
         for player in everybody:
             if player in out and sticks[player]:
                 read.add_fault(f"{player} is out and holds {sticks[player]}: who is out has no sticks", "players")
@@ -210,7 +210,7 @@ class Bageswin(base.WonGame[State]):
         read.check()
         return state
 
-    def play(self, state: State, action: base.Action) -> tuple[State, tuple[str, ...]]:
+    def play(self, state: BageswinState, action: base.Action) -> tuple[BageswinState, tuple[str, ...]]:
         """Return the state after a throw, a double tap, or a forfeit, which alone is called."""
         match validation.parse_verb(action, ("throw", "double_tap", "forfeit")):
             case "throw":
@@ -228,7 +228,7 @@ class Bageswin(base.WonGame[State]):
         after = replace(state, sticks=_pay_thrower(state, value, others), value=value).without_the_poor()
         return (after if after.others() else replace(after, winner=after.thrower)), ()
 
-    def legal_actions(self, state: State) -> tuple[dict[str, base.Json], ...]:
+    def legal_actions(self, state: BageswinState) -> tuple[dict[str, base.Json], ...]:
         """Return one throw for each possible value, and the double tap, which has the same effect as a throw of 0.
 
         Forfeits are not included.
@@ -242,7 +242,7 @@ class Bageswin(base.WonGame[State]):
         return (*throws, {"do": "double_tap"})
 
 
-def _dealt(players: tuple[str, ...], sticks: Value) -> State:
+def _dealt(players: tuple[str, ...], sticks: Value) -> BageswinState:
     assert isinstance(sticks, int)
     each = 0
     if len(players) == 2:
@@ -252,10 +252,10 @@ def _dealt(players: tuple[str, ...], sticks: Value) -> State:
                 f"two players cannot split {sticks} sticks evenly", f"choose {sticks + 1} sticks, or more players"
             )
     bank = sticks - each * len(players)
-    return State(Sticks((BANK, *players), (bank, *(each for _ in players))), players[0])
+    return BageswinState(Sticks((BANK, *players), (bank, *(each for _ in players))), players[0])
 
 
-def _apply_forfeit(state: State, by: str) -> tuple[State, tuple[str, ...]]:
+def _apply_forfeit(state: BageswinState, by: str) -> tuple[BageswinState, tuple[str, ...]]:
     """Eliminate a player: the sticks go to the bank, and the bowl passes on if it was the player's turn."""
     base.check_not_over(state.winner and format_value(state.winner))
     if by in state.out:
@@ -285,7 +285,7 @@ def _parse_red(action: base.Action) -> Showing:
     return woman, fish, knives, buttons
 
 
-def _pay_thrower(state: State, value: int, payers: tuple[str, ...]) -> Sticks:
+def _pay_thrower(state: BageswinState, value: int, payers: tuple[str, ...]) -> Sticks:
     """Return the sticks after the thrower has been paid for a throw of `value`.
 
     As long as the bank holds sticks it alone pays; if it falls short the rest of that throw is lost. After that all

@@ -7,7 +7,7 @@ from pi_controller.display import phrases
 from pi_controller.display.drawing import isolate_name, team_name
 from pi_controller.display.game_display import key_to_words
 from pi_controller.display.i18n import catalogue
-from pi_controller.games.dakota.rules import FOUL_KINDS, DakotaSheet, State
+from pi_controller.games.dakota.rules import FOUL_KINDS, DakotaSheet, DakotaState
 from pi_controller.rules.base import Game, IllegalActionError, opposing_team
 from pi_controller.table.view import View
 from pi_controller.web import game_page as page
@@ -22,7 +22,7 @@ class DakotaPage(page.GamePage[DakotaSheet]):
     }
     replaceable_actions: ClassVar[frozenset[str]] = frozenset({"toss", "hit"})
 
-    def form(self, moment: page.FormContext) -> page.Play | None:
+    def form(self, moment: page.FormContext) -> page.EntryForm | None:
         """Return the form of the toss, or of a hit."""
         view, text = moment.view, moment.text
         if "toss" in moment.words:
@@ -33,24 +33,24 @@ class DakotaPage(page.GamePage[DakotaSheet]):
         second, owed = self.sheet(view)["owed"] == "second" and not moment.again, "hit" in moment.words
         struck = frozenset(hit.pad for hit in view.hits if second and hit.pad is not None)
         buttons = tuple(
-            page.Button(look, label, moment.make_call({"do": "hit", "found": found}), look, key, on=owed)
+            page.FormButton(look, label, moment.make_call({"do": "hit", "found": found}), look, key, on=owed)
             for look, label, found, key in (
                 ("found", text("Found"), True, "f"),
                 ("missed", text("Missed"), False, "m"),
             )
         )
-        row = page.Row("pad", text("Which pad was hit (optional)"), page.pad_choices(text, struck), needed=False)
-        return page.Play("hits", moment.title, buttons, (row,), page.ready_button(moment, text("Hidden")))
+        row = page.ChoiceRow("pad", text("Which pad was hit (optional)"), page.pad_choices(text, struck), needed=False)
+        return page.EntryForm("hits", moment.title, buttons, (row,), page.ready_button(moment, text("Hidden")))
 
     def fouls(self, view: View, game: Game[Any], state: object, language: str = "en") -> tuple[page.FoulsOf, ...]:
         """Return the fouls that the rules allow now, by hide: the current one, and the one just settled.
 
         While the bead is shown the hide just settled comes first: a foul seen then is nearly always of that one.
         """
-        return _fouls(view, game, state, language) if isinstance(state, State) else ()
+        return _fouls(view, game, state, language) if isinstance(state, DakotaState) else ()
 
 
-def _fouls(view: View, game: Game[Any], state: State, language: str) -> tuple[page.FoulsOf, ...]:
+def _fouls(view: View, game: Game[Any], state: DakotaState, language: str) -> tuple[page.FoulsOf, ...]:
     found: list[page.FoulsOf] = []
     settled = view.phase in {"show", "over"}
     for hide in ("last", "this") if settled else ("this", "last"):
@@ -64,7 +64,7 @@ def _fouls(view: View, game: Game[Any], state: State, language: str) -> tuple[pa
     return tuple(found)
 
 
-def _hide_label(view: View, hide: page.WhichHide, began: State, *, settled: bool, language: str) -> str:
+def _hide_label(view: View, hide: page.WhichHide, began: DakotaState, *, settled: bool, language: str) -> str:
     text = catalogue(language).gettext
     number = view.hide + (settled and hide == "this") - (not settled and hide == "last")
     template = text("Hide {n}, just settled: {team} hid") if hide == "last" else text("Hide {n}: {team} hides")
@@ -72,7 +72,7 @@ def _hide_label(view: View, hide: page.WhichHide, began: State, *, settled: bool
 
 
 def _foul_buttons(
-    view: View, game: Game[Any], state: State, hide: page.WhichHide, began: State, language: str
+    view: View, game: Game[Any], state: DakotaState, hide: page.WhichHide, began: DakotaState, language: str
 ) -> tuple[page.FoulButton, ...]:
     buttons: list[page.FoulButton] = []
     for by, kinds in FOUL_KINDS.items():
@@ -92,7 +92,9 @@ def _foul_buttons(
     return tuple(buttons)
 
 
-def _foul_outcome(view: View, game: Game[Any], by: str, began: State, now: State, after: State, language: str) -> str:
+def _foul_outcome(
+    view: View, game: Game[Any], by: str, began: DakotaState, now: DakotaState, after: DakotaState, language: str
+) -> str:
     """Return which team gains by the foul, and the score of both teams afterwards."""
     text, plural = catalogue(language).gettext, catalogue(language).ngettext
     if game.sheet(now) == game.sheet(after):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from pi_controller.display import drawing as draw
 from pi_controller.display import phrases
 from pi_controller.display.drawing import isolate_name, team_name
-from pi_controller.display.game_display import GameShow, Pad, Word, both_teams, number, point_gained
+from pi_controller.display.game_display import GameShow, PadMark, Word, both_teams, number, point_gained
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.games.dakota.rules import DakotaSheet
 from pi_controller.pads import EVERY_PAD
@@ -135,17 +135,17 @@ class DakotaShow(GameShow[DakotaSheet]):
         row = [*getattr(rows, key)[:size], *[draw.DARK] * (size - len(getattr(rows, key)))]
         return rows._replace(**{key: [*row[:-owed], *[draw.OWED] * owed]})
 
-    def pads(self, view: View, language: str = "en") -> list[Pad]:
+    def pads(self, view: View, language: str = "en") -> list[PadMark]:
         """Return the pads of this hide: the hits, and after it the place of the bead."""
         text, opened = catalogue(language).gettext, view.opening
-        pads = {pad: Pad() for pad in EVERY_PAD}
+        pads = {pad: PadMark() for pad in EVERY_PAD}
         if opened is not None and opened.hide == view.hide and opened.pad in pads:
-            pads[opened.pad] = Pad("bead", text("the bead was here"))
+            pads[opened.pad] = PadMark("bead", text("the bead was here"))
         for i, hit in enumerate(view.hits[:2]):
             if hit.pad is not None:
                 order = text("second hit") if i else text("first hit")
                 template = text("{order}: found") if hit.found else text("{order}: not found")
-                pads[hit.pad] = Pad("found" if hit.found else "struck", template.format(order=order))
+                pads[hit.pad] = PadMark("found" if hit.found else "struck", template.format(order=order))
         return [*pads.values()]
 
     def sentence(self, view: View, language: str = "en") -> str:

@@ -47,7 +47,7 @@ FOUL_KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType({"hider": HIDER_FOU
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class DakotaState:
     """One moment of a game. Before the toss there is no hider.
 
     `mode` belongs to the hide in progress; a decision hide (sahdogan, yawapi) keeps it until its second hit, whose
@@ -65,8 +65,8 @@ class State:
     winner: base.Team | None = None
     finish: Finish | None = None
     first_pad: int | None = None
-    before: State | None = None
-    last: State | None = None
+    before: DakotaState | None = None
+    last: DakotaState | None = None
 
     @property
     def h(self) -> int:
@@ -97,7 +97,7 @@ class State:
         """Return the short sticks of `team`."""
         return self.short[base.TEAMS.index(team)]
 
-    def without_history(self) -> State:
+    def without_history(self) -> DakotaState:
         """Return this state without its memory of hits and hides."""
         return replace(self, first_pad=None, before=None, last=None)
 
@@ -113,7 +113,7 @@ OWED: tuple[Owed, ...] = ("first", "second")
 MODES: tuple[Mode, ...] = ("sahdogan", "yawapi", "eyeya")
 
 
-def restore_state(sheet: Mapping[str, base.Json], points: int, *, middle_pays: bool) -> State:
+def restore_state(sheet: Mapping[str, base.Json], points: int, *, middle_pays: bool) -> DakotaState:
     """Return the state described by `sheet` in a game to `points`. Raises `InvalidActionError` with every fault.
 
     If the second hit is due, the beginning of the hide is reconstructed: a decision hide with its own sticks and
@@ -149,7 +149,9 @@ def restore_state(sheet: Mapping[str, base.Json], points: int, *, middle_pays: b
     if mode in ("sahdogan", "yawapi") and owed == "second" and hider and not short[hider]:
         read.add_fault(f"in {mode} the first miss gives {hider} a short stick: it has none", "short", "hider")
     read.check()
-    state = State(Sticks(OPENING_STICKS.names, counts), (short["A"], short["B"]), hider, mode, owed, winner, finish)
+    state = DakotaState(
+        Sticks(OPENING_STICKS.names, counts), (short["A"], short["B"]), hider, mode, owed, winner, finish
+    )
     return replace(state, before=_state_before_hide(state, middle_pays)) if owed == "second" else state
 
 
@@ -174,7 +176,7 @@ def _check_mode(read: SheetReader, mode: Mode, owed: Owed | None, laid: tuple[in
         )
 
 
-def _state_before_hide(state: State, middle_pays: bool) -> State:
+def _state_before_hide(state: DakotaState, middle_pays: bool) -> DakotaState:
     """Return the bare state before the first hit of the hide in progress; its second hit is due."""
     assert state.hider
     before = replace(state, owed="first")
@@ -210,7 +212,7 @@ class DakotaSheet(TypedDict):
     finish: Finish | None
 
 
-class Dakota(base.WonGame[State]):
+class Dakota(base.WonGame[DakotaState]):
     """Hampa Apena with its options chosen."""
 
     name: ClassVar[str] = "dakota"
@@ -263,14 +265,14 @@ class Dakota(base.WonGame[State]):
         ),
     )
     forms: ClassVar[base.Forms] = {
-        "toss": (base.Place("winner", words=base.TEAM, asks="who won it"),),
-        "hit": (base.Place("found", words=base.FOUND, asks="found or missed"), base.Place("pad")),
+        "toss": (base.FormPlace("winner", words=base.TEAM, asks="who won it"),),
+        "hit": (base.FormPlace("found", words=base.FOUND, asks="found or missed"), base.FormPlace("pad")),
         "foul": (
-            base.Place("by", asks="whose: hider or hitter"),
-            base.Place("kind", asks="its kind"),
-            base.Place("hide"),
+            base.FormPlace("by", asks="whose: hider or hitter"),
+            base.FormPlace("kind", asks="its kind"),
+            base.FormPlace("hide"),
         ),
-        "forfeit": (base.Place("by", words=base.TEAM, asks="by whom"),),
+        "forfeit": (base.FormPlace("by", words=base.TEAM, asks="by whom"),),
     }
     hidden: ClassVar[base.Hidden | None] = base.Hidden()
     hand_passes: ClassVar[bool] = True
@@ -293,11 +295,11 @@ class Dakota(base.WonGame[State]):
         """The short sticks that win the game."""
         return self.whole_setting("points")
 
-    def opening(self) -> State:
+    def opening(self) -> DakotaState:
         """Return the state before the toss: all 20 in the middle (chapter 2)."""
-        return State()
+        return DakotaState()
 
-    def phase_of(self, state: State) -> base.Phase:
+    def phase_of(self, state: DakotaState) -> base.Phase:
         """Return what `state` waits for; in the middle of a hide it is the second hit."""
         return "hit" if state.owed == "second" and not state.winner else super().phase_of(state)
 
@@ -307,15 +309,15 @@ class Dakota(base.WonGame[State]):
 
         return after_action(self, before, after, done)
 
-    def hiders(self, state: State) -> base.Team | None:
+    def hiders(self, state: DakotaState) -> base.Team | None:
         """Return the hiding team; None before the toss."""
         return state.hider
 
-    def hiders_before(self, state: State) -> base.Team | None:
+    def hiders_before(self, state: DakotaState) -> base.Team | None:
         """Return the team of the hide just settled; None before the first and after a foul of its own."""
         return state.last.hider if state.last else None
 
-    def sheet(self, state: State) -> DakotaSheet:
+    def sheet(self, state: DakotaState) -> DakotaSheet:
         """Return hider, long, middle, short, owed, situation, winner and finish."""
         return {
             "hider": state.hider,
@@ -345,11 +347,11 @@ class Dakota(base.WonGame[State]):
         pool = Count("middle", sheet["middle"], total)
         return make_board(sides, ("hides", "hits"), sheet["hider"], sheet["winner"], pool, notes, goal)
 
-    def restore(self, sheet: Mapping[str, base.Json]) -> State:
+    def restore(self, sheet: Mapping[str, base.Json]) -> DakotaState:
         """Return the state described by `sheet`; see `restore_state`. Raises `InvalidActionError` with every fault."""
         return restore_state(sheet, self.points, middle_pays=self.settings["foul_payer"] == "middle_first")
 
-    def play(self, state: State, action: base.Action) -> tuple[State, tuple[str, ...]]:
+    def play(self, state: DakotaState, action: base.Action) -> tuple[DakotaState, tuple[str, ...]]:
         """Return the state after a toss, a hit, a foul or a forfeit, and the words called."""
         calls: list[str] = []
         match validation.parse_verb(action, ("toss", "hit", "foul", "forfeit")):
@@ -381,7 +383,7 @@ class Dakota(base.WonGame[State]):
             calls.append("wheya")
         return after, tuple(calls)
 
-    def legal_actions(self, state: State) -> tuple[dict[str, base.Json], ...]:
+    def legal_actions(self, state: DakotaState) -> tuple[dict[str, base.Json], ...]:
         """Return every action of play that is allowed now, one for each group with the same effect.
 
         Hits have no pads, and one kind represents all fouls of the hider, because they cost the same. Forfeits are not
@@ -401,13 +403,13 @@ class Dakota(base.WonGame[State]):
 
     # ---- hits
 
-    def _hit(self, state: State, found: bool, pad: int | None, calls: list[str]) -> State:
+    def _hit(self, state: DakotaState, found: bool, pad: int | None, calls: list[str]) -> DakotaState:
         if state.before is None:
             return self._first(state.without_history(), found, pad, calls)
         settled = self._second(replace(state, first_pad=None, before=None), found, calls)
         return replace(settled, last=state.before)
 
-    def _first(self, before: State, found: bool, pad: int | None, calls: list[str]) -> State:
+    def _first(self, before: DakotaState, found: bool, pad: int | None, calls: list[str]) -> DakotaState:
         """Play the first hit of a hide; `before` is bare."""
         decision = before.mode in HIDER_KEEPS
         if found:
@@ -428,7 +430,7 @@ class Dakota(base.WonGame[State]):
             after = replace(before, mode="ordinary")
         return replace(after, owed="second", first_pad=pad, before=before)
 
-    def _settle_first_find(self, state: State, calls: list[str]) -> State:
+    def _settle_first_find(self, state: DakotaState, calls: list[str]) -> DakotaState:
         """Settle an ordinary hide found at the first hit (chapters 2, 5, 8).
 
         The hitter gets four, from the middle first, and hides.
@@ -439,14 +441,14 @@ class Dakota(base.WonGame[State]):
             calls.append("eyeya")
         return _swap_roles(state, self._give_four(state, MIDDLE, hider), "eyeya" if eyeya else "ordinary")
 
-    def _settle_decision_miss(self, state: State, calls: list[str]) -> State:
+    def _settle_decision_miss(self, state: DakotaState, calls: list[str]) -> DakotaState:
         """Settle a decision hide missed at first: a point, and most sticks go to the middle (chapters 6, 7, 11)."""
         hider, _ = _sides(state)
         kept = HIDER_KEEPS[state.mode]
         sticks = state.sticks.gather(MIDDLE).move(kept, MIDDLE, hider)
         return self._score_point(replace(state, sticks=sticks), hider, "obojun", calls)
 
-    def _second(self, state: State, found: bool, calls: list[str]) -> State:
+    def _second(self, state: DakotaState, found: bool, calls: list[str]) -> DakotaState:
         """Play the second hit: the hide is settled and the same team hides on (chapters 4 to 7)."""
         hider, hitter = _sides(state)
         if found:
@@ -467,7 +469,7 @@ class Dakota(base.WonGame[State]):
         sticks = state.sticks.gather(hitter).move(12 if mode == "sahdogan" else 6, hitter, hider)
         return replace(state, sticks=sticks, mode=mode, owed="first")
 
-    def _eyeya_point(self, state: State, calls: list[str]) -> State:
+    def _eyeya_point(self, state: DakotaState, calls: list[str]) -> DakotaState:
         """Score for the hitter after a find or a foul in an eyeya hide (chapter 8).
 
         The hitter then hides without sticks.
@@ -476,7 +478,7 @@ class Dakota(base.WonGame[State]):
         emptied = replace(state, sticks=state.sticks.gather(MIDDLE), hider=hitter, mode="ordinary", owed="first")
         return self._score_point(emptied, hitter, "eyeya_obojun", calls)
 
-    def _score_point(self, state: State, team: base.Team, call: str, calls: list[str]) -> State:
+    def _score_point(self, state: DakotaState, team: base.Team, call: str, calls: list[str]) -> DakotaState:
         """Give `team` a short stick, which may win the game."""
         short = (state.short[0] + (team == "A"), state.short[1] + (team == "B"))
         calls.append(call)
@@ -485,7 +487,7 @@ class Dakota(base.WonGame[State]):
         calls.append("game")
         return replace(state, short=short, mode="ordinary", owed=None, winner=team)
 
-    def _give_four(self, state: State, *payers: str) -> Sticks:
+    def _give_four(self, state: DakotaState, *payers: str) -> Sticks:
         """Return the sticks after `payers`, in their order, have given the hitter four.
 
         The hitter will hide, and the hider, as the new hitter, must keep a pool of four (chapter 3), so less is given
@@ -497,7 +499,7 @@ class Dakota(base.WonGame[State]):
 
     # ---- fouls (chapter 12)
 
-    def _hider_foul(self, hide: State, calls: list[str]) -> State:
+    def _hider_foul(self, hide: DakotaState, calls: list[str]) -> DakotaState:
         """Settle a foul by the team that hid. `hide` is bare: no earlier hide can be called back any more."""
         hider, _ = _sides(hide)
         calls.append("foul")
@@ -509,7 +511,7 @@ class Dakota(base.WonGame[State]):
         payers = (MIDDLE, hider) if self.settings["foul_payer"] == "middle_first" else (hider, MIDDLE)
         return _swap_roles(hide, self._give_four(hide, *payers))
 
-    def _hitter_foul(self, state: State, kind: str, which: Hide, calls: list[str]) -> State:
+    def _hitter_foul(self, state: DakotaState, kind: str, which: Hide, calls: list[str]) -> DakotaState:
         if kind == "time" and which == "last":
             raise base.IllegalActionError("time cannot name the last hide: its hits are done", "leave hide out")
         hide = _hide(state, which)
@@ -522,7 +524,7 @@ class Dakota(base.WonGame[State]):
         return missed if missed.winner else self._hit(missed, found=True, pad=None, calls=calls)
 
 
-def _sides(state: State) -> tuple[base.Team, base.Team]:
+def _sides(state: DakotaState) -> tuple[base.Team, base.Team]:
     """Return the hiding and the hitting team of a game in play."""
     base.check_not_over(state.winner)
     if state.hider is None:
@@ -530,14 +532,14 @@ def _sides(state: State) -> tuple[base.Team, base.Team]:
     return state.hider, base.opposing_team(state.hider)
 
 
-def _apply_forfeit(state: State, by: base.Team, calls: list[str]) -> State:
+def _apply_forfeit(state: DakotaState, by: base.Team, calls: list[str]) -> DakotaState:
     """Let the other team win at once; the sticks are unchanged, and no later foul can undo the forfeit."""
     base.check_not_over(state.winner)
     calls += ("forfeit", "game")
     return replace(state.without_history(), mode="ordinary", owed=None, winner=base.opposing_team(by), finish="forfeit")
 
 
-def _toss(state: State, winner: base.Team) -> State:
+def _toss(state: DakotaState, winner: base.Team) -> DakotaState:
     """Give the winner of the toss four sticks and the hide (chapter 2)."""
     base.check_not_over(state.winner)
     if state.hider:
@@ -545,13 +547,13 @@ def _toss(state: State, winner: base.Team) -> State:
     return replace(state, sticks=state.sticks.move(STICKS_GIVEN, MIDDLE, winner), hider=winner, owed="first")
 
 
-def _swap_roles(state: State, sticks: Sticks, mode: Mode = "ordinary") -> State:
+def _swap_roles(state: DakotaState, sticks: Sticks, mode: Mode = "ordinary") -> DakotaState:
     """Return the beginning of the other team's turn to hide."""
     _, hitter = _sides(state)
     return replace(state, sticks=sticks, hider=hitter, mode=mode, owed="first")
 
 
-def _hide(state: State, which: Hide) -> State:
+def _hide(state: DakotaState, which: Hide) -> DakotaState:
     """Return the bare state before the first hit of the hide in progress ("this") or the one just settled ("last")."""
     if which == "this":
         _sides(state)

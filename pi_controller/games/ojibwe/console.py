@@ -15,7 +15,7 @@ class OjibwePage(page.GamePage[OjibweSheet]):
     choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {"high": (None, *EVERY_PAD)}
     replaceable_actions: ClassVar[frozenset[str]] = frozenset({"toss", "shoot"})
 
-    def form(self, moment: page.FormContext) -> page.Play | None:
+    def form(self, moment: page.FormContext) -> page.EntryForm | None:
         """Return the form of the toss, or of a shot."""
         text = moment.text
         if "toss" in moment.words:
@@ -24,18 +24,18 @@ class OjibwePage(page.GamePage[OjibweSheet]):
         if "shoot" not in moment.words:
             return None
         rows = (
-            page.Row(
+            page.ChoiceRow(
                 "opened",
                 text("Opened, in order"),
                 page.pad_choices(text),
                 int(moment.options.get("max_open") or 2),
                 needed=False,
             ),
-            page.Row("hit", text("Struck"), page.pad_choices(text), needed=False),
-            page.Row("ball", text("Marked ball under"), page.pad_choices(text)),
+            page.ChoiceRow("hit", text("Struck"), page.pad_choices(text), needed=False),
+            page.ChoiceRow("ball", text("Marked ball under"), page.pad_choices(text)),
         )
-        submit = page.Button("shoot", text("Enter the shot"), moment.make_call({"do": "shoot"}), "main", "e")
-        return page.Play("shoot", moment.title, (), rows, page.ready_button(moment, text("Hidden")), submit)
+        submit = page.FormButton("shoot", text("Enter the shot"), moment.make_call({"do": "shoot"}), "main", "e")
+        return page.EntryForm("shoot", moment.title, (), rows, page.ready_button(moment, text("Hidden")), submit)
 
 
 PAGE = OjibwePage()

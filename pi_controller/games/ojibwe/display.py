@@ -70,19 +70,19 @@ class OjibweShow(show.GameShow[OjibweSheet]):
         "high_pad": mark("High ball: pad {n}"),
     }
 
-    def pads(self, view: View, language: str = "en") -> list[show.Pad]:
+    def pads(self, view: View, language: str = "en") -> list[show.PadMark]:
         """Return the pads: which were opened, where the marked ball lay once that is known, and what a miss pays."""
         text, opened = catalogue(language).gettext, view.opening
         lay = opened.pad if opened is not None and view.phase in {"show", "over"} and opened.hide == view.hide else 0
         found = "found" if "found" in view.calls else "bead"
         high = self.sheet(view)["high"]
-        pads: list[show.Pad] = []
+        pads: list[show.PadMark] = []
         for pad in EVERY_PAD:
             worth = miss_value(pad, high)
             mark = found if pad == lay else "opened" if pad in view.opened else ""
             words = [text("the marked ball was here")] if pad == lay else [text("open")] if mark == "opened" else []
             words += [text("high ball")] if worth == HIGH else []
-            pads.append(show.Pad(mark, ", ".join(words), str(worth), _MARKS.get(worth, "")))
+            pads.append(show.PadMark(mark, ", ".join(words), str(worth), _MARKS.get(worth, "")))
         return pads
 
     def sentence(self, view: View, language: str = "en") -> str:

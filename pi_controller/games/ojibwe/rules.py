@@ -27,7 +27,7 @@ DOUBLE_MAX_STICKS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class OjibweState:
     """One moment of a game. Before the toss there is no hider.
 
     `high` is the pad worth eight in the hide in progress. `hides_left` is how many more finds end the hider's turn;
@@ -151,7 +151,7 @@ class OjibweSheet(TypedDict):
     finish: Finish | None
 
 
-class Ojibwe(base.WonGame[State]):
+class Ojibwe(base.WonGame[OjibweState]):
     """The Mille Lacs Moccasin game with its options chosen."""
 
     name: ClassVar[str] = "ojibwe"
@@ -188,13 +188,13 @@ class Ojibwe(base.WonGame[State]):
         ),
     )
     forms: ClassVar[base.Forms] = {
-        "toss": (base.Place("winner", words=base.TEAM, asks="who won it"),),
+        "toss": (base.FormPlace("winner", words=base.TEAM, asks="who won it"),),
         "shoot": (
-            base.Place("opened", "open", {"-": []}, listing=True, asks="the pads opened, or -"),
-            base.Place("hit", "hit", base.NONE, asks="the pad struck, or -"),
-            base.Place("ball", "ball", asks="where the marked ball lay"),
+            base.FormPlace("opened", "open", {"-": []}, listing=True, asks="the pads opened, or -"),
+            base.FormPlace("hit", "hit", base.NONE, asks="the pad struck, or -"),
+            base.FormPlace("ball", "ball", asks="where the marked ball lay"),
         ),
-        "forfeit": (base.Place("by", words=base.TEAM, asks="by whom"),),
+        "forfeit": (base.FormPlace("by", words=base.TEAM, asks="by whom"),),
     }
     hidden: ClassVar[base.Hidden | None] = base.Hidden(4, unmarked=True)
     roster: ClassVar[base.Roster] = base.Roster(
@@ -207,12 +207,12 @@ class Ojibwe(base.WonGame[State]):
         self._games, self.max_open = self.whole_setting("games"), self.whole_setting("max_open")
         self._banks = self.settings["one_stick"] == "keeps_shooting"
 
-    def opening(self) -> State:
+    def opening(self) -> OjibweState:
         """Return the state before the toss: all 20 counters in the pool, or split."""
         share = COUNTERS // 2 if self.settings["start_counters"] == "split_10_10" else 0
-        return State(Sticks.of(A=share, B=share, pool=COUNTERS - 2 * share))
+        return OjibweState(Sticks.of(A=share, B=share, pool=COUNTERS - 2 * share))
 
-    def hiders(self, state: State) -> base.Team | None:
+    def hiders(self, state: OjibweState) -> base.Team | None:
         """Return the hiding team; None before the toss."""
         return state.hider
 
@@ -220,7 +220,7 @@ class Ojibwe(base.WonGame[State]):
         """Return True if `action` ends the hide in progress."""
         return action.get("do") == "shoot"
 
-    def sheet(self, state: State) -> OjibweSheet:
+    def sheet(self, state: OjibweState) -> OjibweSheet:
         """Return hider, counters, pool, short, high, hides_left, banked, shooting, double, winner and finish."""
         return {
             "hider": state.hider,
@@ -258,7 +258,7 @@ class Ojibwe(base.WonGame[State]):
         pool = Count("pool", sheet["pool"], COUNTERS)
         return make_board(sides, ("hides", "shoots"), hider, sheet["winner"], pool, high, self._games)
 
-    def restore(self, sheet: Mapping[str, base.Json]) -> State:
+    def restore(self, sheet: Mapping[str, base.Json]) -> OjibweState:
         """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""
         needed = ("hider", "counters", "pool", "short", "high", "hides_left", "banked", "winner", "finish")
         read = SheetReader(sheet, needed, ("shooting", "double"))
@@ -275,7 +275,7 @@ class Ojibwe(base.WonGame[State]):
                 read.add_fault(
                     f"{team} holds all {COUNTERS}: that is a short stick, and they go to the pool", "counters"
                 )
-        state = State(
+        state = OjibweState(
             Sticks.of(A=a, B=b, pool=pool), (short["A"], short["B"]), hider, high, hides_left, banked, winner, finish
         )
         if hider is None and replace(state, winner=None, finish=None) != self.opening():
@@ -289,7 +289,7 @@ class Ojibwe(base.WonGame[State]):
         read.agree(self.sheet(state))
         return state
 
-    def play(self, state: State, action: base.Action) -> tuple[State, tuple[str, ...]]:
+    def play(self, state: OjibweState, action: base.Action) -> tuple[OjibweState, tuple[str, ...]]:
         """Return the state after a toss, a shot or a forfeit, and the words called.
 
         `double` is called first, because the two fingers are shown before the hit.
@@ -317,7 +317,7 @@ class Ojibwe(base.WonGame[State]):
                     )
                 return self._shot(state, state.hider, shot)
 
-    def legal_actions(self, state: State) -> tuple[dict[str, base.Json], ...]:
+    def legal_actions(self, state: OjibweState) -> tuple[dict[str, base.Json], ...]:
         """Return every action that is allowed now, one for each group with the same effect.
 
         A find after opening one pad represents all finds after opening any; a hit on a wrong pad also represents
@@ -327,12 +327,12 @@ class Ojibwe(base.WonGame[State]):
             return ()
         if state.hider is None:
             return tuple({"do": "toss", "winner": team} for team in base.TEAMS)
-        first: dict[tuple[State, tuple[str, ...]], dict[str, base.Json]] = {}
+        first: dict[tuple[OjibweState, tuple[str, ...]], dict[str, base.Json]] = {}
         for action in _shots():
             first.setdefault(self.play(state, action), action)
         return tuple(first.values())
 
-    def _shot(self, state: State, hider: base.Team, shot: Shot) -> tuple[State, tuple[str, ...]]:
+    def _shot(self, state: OjibweState, hider: base.Team, shot: Shot) -> tuple[OjibweState, tuple[str, ...]]:
         """Pay for one attempt, and determine who hides next, the number of hides left, and the high pad."""
         calls = ["double"] if state.double else []
         calls.append("found" if shot.found else "missed")
@@ -353,7 +353,7 @@ class Ojibwe(base.WonGame[State]):
             after = self._award_short_stick(after, hider, calls)
         return after, tuple(calls)
 
-    def _award_short_stick(self, state: State, team: base.Team, calls: list[str]) -> State:
+    def _award_short_stick(self, state: OjibweState, team: base.Team, calls: list[str]) -> OjibweState:
         """Give `team` a short stick and return all counters to the pool (rules 27 to 29).
 
         The next hider is already settled, unless finds are banked: then the team that banked them hides, once more per
@@ -376,7 +376,7 @@ class Ojibwe(base.WonGame[State]):
         )
 
 
-def _payment_due(state: State, shot: Shot) -> int:
+def _payment_due(state: OjibweState, shot: Shot) -> int:
     """Return the counters the hitters owe for an attempt; they pay no more than they have."""
     if state.double:  # rule 22
         return 0 if shot.found else COUNTERS

@@ -14,7 +14,7 @@ from pi_controller.display.i18n import catalogue
 from pi_controller.games.patol.display import DIRECTION_NAMES, RIVER_NAMES
 from pi_controller.games.patol.rules import DIRECTIONS, RIVERS, STONES, HorseRow, PatolSheet
 from pi_controller.table.view import View
-from pi_controller.web.game_page import Button, FormContext, GamePage, Play
+from pi_controller.web.game_page import EntryForm, FormButton, FormContext, GamePage
 from pi_controller.web.templates import RADIUS
 
 Text = Callable[[str], str]
@@ -101,24 +101,24 @@ class PatolPage(GamePage[PatolSheet]):
             "horses": horses,
         }
 
-    def form(self, moment: FormContext) -> Play | None:
+    def form(self, moment: FormContext) -> EntryForm | None:
         """Return the form of a start, or of a throw."""
         text = moment.text
         if "throw" in moment.words:
             label = text("{n} marked")
             buttons = tuple(
-                Button(f"marked-{n}", label.format(n=n), moment.make_call({"do": "throw", "marked": n}), "", str(n))
+                FormButton(f"marked-{n}", label.format(n=n), moment.make_call({"do": "throw", "marked": n}), "", str(n))
                 for n in range(4)
             )
-            return Play("choice", moment.title or text("How many marked faces are up?"), buttons)
+            return EntryForm("choice", moment.title or text("How many marked faces are up?"), buttons)
         player = next((one["player"] for one in moment.actions if one["do"] == "start"), None)
-        return None if player is None else Play("choice", moment.title, _starts(moment, player))
+        return None if player is None else EntryForm("choice", moment.title, _starts(moment, player))
 
 
-def _starts(moment: FormContext, player: str) -> tuple[Button, ...]:
+def _starts(moment: FormContext, player: str) -> tuple[FormButton, ...]:
     text = moment.text
     return tuple(
-        Button(
+        FormButton(
             f"start-{river}-{way}",
             text("{river}, {direction}").format(river=text(river_name), direction=text(way_name)),
             moment.make_call({"do": "start", "player": player, "river": river, "direction": way}),

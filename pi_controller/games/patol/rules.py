@@ -59,7 +59,7 @@ class Horse:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class PatolState:
     """One moment of a game: the horses in turn order. After the first start `thrower` is the player to move.
 
     A player whose horse has not started does so first.
@@ -90,7 +90,7 @@ class State:
         at = self.horses.index(self.horse(player))
         return next(horse.player for horse in (*self.horses[at + 1 :], *self.horses) if not horse.out)
 
-    def with_horse(self, changed: Horse) -> State:
+    def with_horse(self, changed: Horse) -> PatolState:
         """Return the state with `changed` in place of its player's horse."""
         return replace(self, horses=tuple(changed if one.player == changed.player else one for one in self.horses))
 
@@ -124,7 +124,7 @@ def _describe_horse(horse: HorseRow) -> tuple[Note, ...]:
     return (Note("from", horse["river"]), Note(horse["direction"]))
 
 
-class Patol(base.WonGame[State]):
+class Patol(base.WonGame[PatolState]):
     """Patol with its options chosen."""
 
     name: ClassVar[str] = "patol"
@@ -147,12 +147,12 @@ class Patol(base.WonGame[State]):
     )
     forms: ClassVar[base.Forms] = {
         "start": (
-            base.Place("player", asks="who"),
-            base.Place("river", asks="a river"),
-            base.Place("direction", asks="clockwise or counterclockwise"),
+            base.FormPlace("player", asks="who"),
+            base.FormPlace("river", asks="a river"),
+            base.FormPlace("direction", asks="clockwise or counterclockwise"),
         ),
-        "throw": (base.Place("marked", asks="how many marked"),),
-        "forfeit": (base.Place("by", asks="by whom"),),
+        "throw": (base.FormPlace("marked", asks="how many marked"),),
+        "forfeit": (base.FormPlace("by", asks="by whom"),),
     }
     short_form: ClassVar[str] = "how many marked: 0 to 3"
 
@@ -168,11 +168,11 @@ class Patol(base.WonGame[State]):
         self._values = THROWS[str(self.settings["throws"])]
         self._course = STONES * self.whole_setting("circuits")
 
-    def opening(self) -> State:
+    def opening(self) -> PatolState:
         """Return the state before any horse has started."""
-        return State(tuple(Horse(player) for player in self._players))
+        return PatolState(tuple(Horse(player) for player in self._players))
 
-    def thrower(self, state: State) -> str | None:
+    def thrower(self, state: PatolState) -> str | None:
         """Return the player to throw; None if a start comes first."""
         return (
             state.moving_horse.player
@@ -184,7 +184,7 @@ class Patol(base.WonGame[State]):
         """Return True if `action` ends the throw in progress; the start of another player's horse does not."""
         return action.get("do") not in ("start", "forfeit")
 
-    def sheet(self, state: State) -> PatolSheet:
+    def sheet(self, state: PatolState) -> PatolSheet:
         """Return thrower, horses, value, winner and finish."""
         return {
             "thrower": state.thrower,
@@ -218,7 +218,7 @@ class Patol(base.WonGame[State]):
         notes = () if sheet["value"] is None else (Note("last_throw", sheet["value"]),)
         return make_board(sides, ("throws", ""), sheet["thrower"], sheet["winner"], notes=notes)
 
-    def restore(self, sheet: Mapping[str, base.Json]) -> State:
+    def restore(self, sheet: Mapping[str, base.Json]) -> PatolState:
         """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""
         read = SheetReader(sheet, ("thrower", "horses", "value", "winner", "finish"))
         thrower, winner = read.word("thrower", self._players), read.word("winner", self._players)
@@ -239,7 +239,7 @@ class Patol(base.WonGame[State]):
             for player, row in zip(self._players, rows, strict=True)
         )
         finish = read.forfeit(winner)
-        state = State(horses, thrower, value, winner, finish)
+        state = PatolState(horses, thrower, value, winner, finish)
         self._check_starts(read, state)
         self._check_course(read, state)
         for row, own in zip(rows, self.sheet(state)["horses"], strict=True):
@@ -247,7 +247,7 @@ class Patol(base.WonGame[State]):
         read.check()
         return state
 
-    def _check_starts(self, read: SheetReader, state: State) -> None:
+    def _check_starts(self, read: SheetReader, state: PatolState) -> None:
         waiting = [horse.waiting for horse in state.horses if not horse.out]
         if waiting != sorted(waiting):
             read.add_fault("horses start in the order of the players", "horses")
@@ -261,7 +261,7 @@ class Patol(base.WonGame[State]):
         if state.moving_horse and state.moving_horse.waiting and state.thrower != state.next_to_start:
             read.add_fault(f"{state.next_to_start} starts before {state.thrower} does", "thrower", "horses")
 
-    def _check_course(self, read: SheetReader, state: State) -> None:
+    def _check_course(self, read: SheetReader, state: PatolState) -> None:
         left = [horse.player for horse in state.horses if not horse.out]
         if not left or (len(left) == 1) != (state.finish is not None) or (state.finish and state.winner not in left):
             read.add_fault("finish is forfeit exactly if one player, the winner, is left", "horses", "winner", "finish")
@@ -275,7 +275,7 @@ class Patol(base.WonGame[State]):
         if state.winner is not None and state.thrower not in (None, state.winner):
             read.add_fault(f"the last throw was the winner's: thrower is {state.winner}", "thrower", "winner")
 
-    def play(self, state: State, action: base.Action) -> tuple[State, tuple[str, ...]]:
+    def play(self, state: PatolState, action: base.Action) -> tuple[PatolState, tuple[str, ...]]:
         """Return the state after a start, a throw or a forfeit; `killed` is called for a horse sent back."""
         match validation.parse_verb(action, ("start", "throw", "forfeit")):
             case "start":
@@ -290,7 +290,7 @@ class Patol(base.WonGame[State]):
             case "forfeit":
                 return _apply_forfeit(state, validation.parse_forfeit(action, self._players).by)
 
-    def legal_actions(self, state: State) -> tuple[dict[str, base.Json], ...]:
+    def legal_actions(self, state: PatolState) -> tuple[dict[str, base.Json], ...]:
         """Return every start of the next player to start, and the four throws unless a start comes first.
 
         Forfeits are not included.
@@ -308,7 +308,7 @@ class Patol(base.WonGame[State]):
             ),
         )
 
-    def _move_horse(self, state: State, value: int) -> tuple[State, tuple[str, ...]]:
+    def _move_horse(self, state: PatolState, value: int) -> tuple[PatolState, tuple[str, ...]]:
         """Move the thrower's horse by `value`.
 
         It sends back only horses in the notch it reaches, not those it jumps over.
@@ -333,7 +333,7 @@ class Patol(base.WonGame[State]):
         return replace(after, thrower=following, value=value), tuple(calls)
 
 
-def _started(state: State, started: Horse) -> State:
+def _started(state: PatolState, started: Horse) -> PatolState:
     """Put the horse of the next player in turn order at its river; the first to start is the first to throw."""
     base.check_not_over(state.winner and format_value(state.winner))
     known = state.horse(started.player)
@@ -349,7 +349,7 @@ def _started(state: State, started: Horse) -> State:
     return replace(state.with_horse(started), thrower=state.thrower or started.player)
 
 
-def _apply_forfeit(state: State, by: str) -> tuple[State, tuple[str, ...]]:
+def _apply_forfeit(state: PatolState, by: str) -> tuple[PatolState, tuple[str, ...]]:
     """Take a horse out of the ring; the turn passes on if it was its player's, and the last remaining player wins."""
     base.check_not_over(state.winner and format_value(state.winner))
     leaver = state.horse(by)

@@ -13,7 +13,7 @@ class PlumStonePage(page.GamePage[PlumStoneSheet]):
 
     replaceable_actions: ClassVar[frozenset[str]] = frozenset({"lot", "throw"})
 
-    def form(self, moment: page.FormContext) -> page.Play | None:
+    def form(self, moment: page.FormContext) -> page.EntryForm | None:
         """Return the form of the lot, or of a throw."""
         text = moment.text
         if "lot" in moment.words:
@@ -25,8 +25,8 @@ class PlumStonePage(page.GamePage[PlumStoneSheet]):
             return None
         moons, whites = text("Touch each stone that shows its moon"), text("Touch each stone that shows white")
         rows = (
-            page.Row("moons", moons, page.piece_choices("moon", text("moon"), 2), 2, needed=False),
-            page.Row("whites", whites, page.piece_choices("white", text("white"), 3), 3, needed=False),
+            page.ChoiceRow("moons", moons, page.piece_choices("moon", text("moon"), 2), 2, needed=False),
+            page.ChoiceRow("whites", whites, page.piece_choices("white", text("white"), 3), 3, needed=False),
             page.no_piece(text("No moon and no white shows")),
         )
         return page.throw_form(moment, rows, ("no_throw", SHOW.slips["no_throw"]), VALUES)

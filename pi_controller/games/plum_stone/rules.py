@@ -23,7 +23,7 @@ _NOTHING = (2, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class PlumStoneState:
     """One moment of a game. Before the lot there is no thrower; `value` is that of the last throw."""
 
     sticks: Sticks
@@ -44,7 +44,7 @@ class PlumStoneSheet(TypedDict):
     finish: Literal["forfeit"] | None
 
 
-class PlumStone(base.WonGame[State]):
+class PlumStone(base.WonGame[PlumStoneState]):
     """The plum stone game with its options chosen."""
 
     name: ClassVar[str] = "plum_stone"
@@ -60,12 +60,12 @@ class PlumStone(base.WonGame[State]):
         ),
     )
     forms: ClassVar[base.Forms] = {
-        "lot": (base.Place("first", words=base.TEAM, asks="who throws first"),),
+        "lot": (base.FormPlace("first", words=base.TEAM, asks="who throws first"),),
         "throw": (
-            base.Place("moons", "moons", asks="how many moons"),
-            base.Place("whites", "whites", asks="how many whites"),
+            base.FormPlace("moons", "moons", asks="how many moons"),
+            base.FormPlace("whites", "whites", asks="how many whites"),
         ),
-        "forfeit": (base.Place("by", words=base.TEAM, asks="by whom"),),
+        "forfeit": (base.FormPlace("by", words=base.TEAM, asks="by whom"),),
     }
     short_form: ClassVar[str] = "a letter for each moon and each white, m w; or 0"
     second_tap: ClassVar[str | None] = "no_throw"
@@ -79,17 +79,17 @@ class PlumStone(base.WonGame[State]):
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:
         """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""
         super().__init__(settings)
-        self._opening = State(Sticks((PILE, *base.TEAMS), (self.whole_setting("counters"), 0, 0)))
+        self._opening = PlumStoneState(Sticks((PILE, *base.TEAMS), (self.whole_setting("counters"), 0, 0)))
 
-    def opening(self) -> State:
+    def opening(self) -> PlumStoneState:
         """Return the state before the lot: all counters in the pile."""
         return self._opening
 
-    def thrower(self, state: State) -> base.Team | None:
+    def thrower(self, state: PlumStoneState) -> base.Team | None:
         """Return the player to throw; None before the lot and when the game is over."""
         return state.thrower if state.winner is None else None
 
-    def sheet(self, state: State) -> PlumStoneSheet:
+    def sheet(self, state: PlumStoneState) -> PlumStoneSheet:
         """Return thrower, pile, counters, value, winner and finish."""
         return {
             "thrower": state.thrower,
@@ -109,7 +109,7 @@ class PlumStone(base.WonGame[State]):
             sides, ("throws", ""), sheet["thrower"], sheet["winner"], Count("pile", sheet["pile"], total), notes
         )
 
-    def restore(self, sheet: Mapping[str, base.Json]) -> State:
+    def restore(self, sheet: Mapping[str, base.Json]) -> PlumStoneState:
         """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""
         read = SheetReader(sheet, ("thrower", "pile", "counters", "value", "winner", "finish"))
         thrower, winner = read.word("thrower", base.TEAMS), read.word("winner", base.TEAMS)
@@ -118,7 +118,7 @@ class PlumStone(base.WonGame[State]):
         value = read.whole_or_null("value", {0, *VALUES.values()})
         read.sum_is(total, counts, "pile and counters", "pile", "counters")
         finish = read.forfeit(winner)
-        state = State(Sticks((PILE, *base.TEAMS), counts), thrower, value, winner, finish)
+        state = PlumStoneState(Sticks((PILE, *base.TEAMS), counts), thrower, value, winner, finish)
         unwon = replace(state, winner=None, finish=None) if finish else state
         if thrower is None and unwon != self._opening:
             read.add_fault("before the lot (thrower is null) no counter is won", "thrower")
@@ -131,7 +131,7 @@ class PlumStone(base.WonGame[State]):
         read.check()
         return state
 
-    def play(self, state: State, action: base.Action) -> tuple[State, tuple[str, ...]]:
+    def play(self, state: PlumStoneState, action: base.Action) -> tuple[PlumStoneState, tuple[str, ...]]:
         """Return the state after the lot, a throw, an invalid throw, or a forfeit; only the forfeit has calls."""
         match validation.parse_verb(action, ("lot", "throw", "no_throw", "forfeit")):
             case "lot":
@@ -140,7 +140,7 @@ class PlumStone(base.WonGame[State]):
                 base.check_not_over(state.winner)
                 if state.thrower:
                     raise base.IllegalActionError("the lot was drawn already")
-                return State(state.sticks, first), ()
+                return PlumStoneState(state.sticks, first), ()
             case "throw":
                 validation.check_keys(action, ("moons", "whites"))
                 showing = (
@@ -159,11 +159,11 @@ class PlumStone(base.WonGame[State]):
                 return replace(state, winner=base.opposing_team(by), finish="forfeit"), ("forfeit", "game")
         thrower = _thrower(state)
         if not value:
-            return State(state.sticks, thrower if again else base.opposing_team(thrower), value), ()
+            return PlumStoneState(state.sticks, thrower if again else base.opposing_team(thrower), value), ()
         sticks = state.sticks.pay(value, thrower, PILE, base.opposing_team(thrower))
-        return State(sticks, thrower, value, winner=thrower if sticks[thrower] == sticks.total else None), ()
+        return PlumStoneState(sticks, thrower, value, winner=thrower if sticks[thrower] == sticks.total else None), ()
 
-    def legal_actions(self, state: State) -> tuple[dict[str, base.Json], ...]:
+    def legal_actions(self, state: PlumStoneState) -> tuple[dict[str, base.Json], ...]:
         """Return one throw for each possible value and the invalid throw; before them, the lot. No forfeits."""
         if state.winner:
             return ()
@@ -176,7 +176,7 @@ class PlumStone(base.WonGame[State]):
         return (*throws, {"do": "no_throw"})
 
 
-def _thrower(state: State) -> base.Team:
+def _thrower(state: PlumStoneState) -> base.Team:
     base.check_not_over(state.winner)
     if state.thrower is None:
         raise base.IllegalActionError("there is no thrower yet", "the lot comes first")

@@ -15,14 +15,14 @@ class SlahalPage(page.GamePage[SlahalSheet]):
     choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {"pairs_out": (None, 1, 2), "phase": ("duo", "play", "over")}
     replaceable_actions: ClassVar[frozenset[str]] = frozenset({"duo", "guess"})
 
-    def form(self, moment: page.FormContext) -> page.Play | None:
+    def form(self, moment: page.FormContext) -> page.EntryForm | None:
         """Return the form of the duo, or of a guess."""
         if "duo" in moment.words:
-            return page.Play("choice", moment.title or moment.text("Who guessed right?"), _duo(moment))
+            return page.EntryForm("choice", moment.title or moment.text("Who guessed right?"), _duo(moment))
         return _guess(moment) if "guess" in moment.words else None
 
 
-def _duo(moment: page.FormContext) -> tuple[page.Button, ...]:
+def _duo(moment: page.FormContext) -> tuple[page.FormButton, ...]:
     text = moment.text
     only = text("Only {team}")
     results = (
@@ -31,38 +31,41 @@ def _duo(moment: page.FormContext) -> tuple[page.Button, ...]:
         (True, True, text("Both, or neither: again"), ""),
     )
     return tuple(
-        page.Button(f"duo-{i}", label, moment.make_call({"do": "duo", "A": a, "B": b}), look, str(i))
+        page.FormButton(f"duo-{i}", label, moment.make_call({"do": "duo", "A": a, "B": b}), look, str(i))
         for i, (a, b, label, look) in enumerate(results, 1)
     )
 
 
-def _guess(moment: page.FormContext) -> page.Play:
+def _guess(moment: page.FormContext) -> page.EntryForm:
     text, again = moment.text, moment.again is not None
     two = again or PAGE.sheet(moment.view)["pairs_out"] != 1
     signals = tuple(
-        page.Choice(name, text(options), look=name, on=two or name in ONE_PAIR) for name, options in SIGNALS.items()
+        page.FormChoice(name, text(options), look=name, on=two or name in ONE_PAIR) for name, options in SIGNALS.items()
     )
     options = {"block": text("Block: one holder at a time, first the one on the guesser's left")} if two else {}
     if not two or again:
         options["mirror"] = text("Mirrored: shown with the bones that were caught")
     rows = (
-        *(page.Row(key, "", (page.Choice(value=True, label=label),), needed=False) for key, label in options.items()),
-        page.Row("signal", text("The guess, as the guesser shows it"), signals),
-        page.Row("actual", text("The signal that would have caught the bones"), signals),
+        *(
+            page.ChoiceRow(key, "", (page.FormChoice(value=True, label=label),), needed=False)
+            for key, label in options.items()
+        ),
+        page.ChoiceRow("signal", text("The guess, as the guesser shows it"), signals),
+        page.ChoiceRow("actual", text("The signal that would have caught the bones"), signals),
     )
-    submit = page.Button("guess", text("Enter the guess"), moment.make_call({"do": "guess"}), "main", "e")
+    submit = page.FormButton("guess", text("Enter the guess"), moment.make_call({"do": "guess"}), "main", "e")
     more = () if again else tuple(_rare_buttons(moment))
-    return page.Play("guess", moment.title, (), rows, page.ready_button(moment, text("Hands out")), submit, more)
+    return page.EntryForm("guess", moment.title, (), rows, page.ready_button(moment, text("Hands out")), submit, more)
 
 
-def _rare_buttons(moment: page.FormContext) -> Iterator[page.Button]:
+def _rare_buttons(moment: page.FormContext) -> Iterator[page.FormButton]:
     for action in moment.legal:
         if action["do"] in SlahalShow.slips:
-            yield page.Button(action["do"], moment.text(SlahalShow.slips[action["do"]]), page.make_call(action))
+            yield page.FormButton(action["do"], moment.text(SlahalShow.slips[action["do"]]), page.make_call(action))
         elif action["do"] == "king_moved":
             team = isolate_name(team_name(moment.view, action["by"]))
             label = moment.text("{team} moved the king stick too early").format(team=team)
-            yield page.Button(f"king-{action['by']}", label, page.make_call(action))
+            yield page.FormButton(f"king-{action['by']}", label, page.make_call(action))
 
 
 PAGE = SlahalPage()

@@ -38,7 +38,7 @@ Finish = Literal["sweep", "time", "king_moved", "forfeit"]
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class SlahalState:
     """One moment of a game. Until the duo is decided there is no hiding team, no pair is out and the king is not held.
 
     At the end `hiding` and `pairs_out` keep their values.
@@ -94,7 +94,7 @@ class SlahalSheet(TypedDict):
     finish: Finish | None
 
 
-class Slahal(base.WonGame[State]):
+class Slahal(base.WonGame[SlahalState]):
     """Slahal with its options chosen."""
 
     name: ClassVar[str] = "slahal"
@@ -121,17 +121,17 @@ class Slahal(base.WonGame[State]):
     )
     forms: ClassVar[base.Forms] = {
         "duo": (
-            base.Place("A", "A", base.YES, asks="whether A caught: yes or no"),
-            base.Place("B", "B", base.YES, asks="whether B caught: yes or no"),
+            base.FormPlace("A", "A", base.YES, asks="whether A caught: yes or no"),
+            base.FormPlace("B", "B", base.YES, asks="whether B caught: yes or no"),
         ),
         "guess": (
-            base.Place("signal", asks="what is guessed"),
-            base.Place("actual", asks="which guess would have caught both"),
-            base.Place("block", words={"block": True}, closed=True),
-            base.Place("mirror", words={"mirror": True}, closed=True),
+            base.FormPlace("signal", asks="what is guessed"),
+            base.FormPlace("actual", asks="which guess would have caught both"),
+            base.FormPlace("block", words={"block": True}, closed=True),
+            base.FormPlace("mirror", words={"mirror": True}, closed=True),
         ),
-        "king_moved": (base.Place("by", words=base.TEAM, asks="who moved it"),),
-        "forfeit": (base.Place("by", words=base.TEAM, asks="by whom"),),
+        "king_moved": (base.FormPlace("by", words=base.TEAM, asks="who moved it"),),
+        "forfeit": (base.FormPlace("by", words=base.TEAM, asks="by whom"),),
     }
     finishes: ClassVar[tuple[str, ...]] = FINISHES
     roster: ClassVar[base.Roster] = base.Roster(leader="First Guesser")  # a line of any number
@@ -148,9 +148,9 @@ class Slahal(base.WonGame[State]):
             case _:
                 return None
 
-    def opening(self) -> State:
+    def opening(self) -> SlahalState:
         """Return the state before the duo: five live sticks each, and the king with neither team."""
-        return State()
+        return SlahalState()
 
     @classmethod
     def check_slip(cls, won: int, lost: int, finish: str) -> None:
@@ -169,7 +169,7 @@ class Slahal(base.WonGame[State]):
                 "correct the winner or the sticks, or say that the king was moved too early",
             )
 
-    def hiders(self, state: State) -> base.Team | None:
+    def hiders(self, state: SlahalState) -> base.Team | None:
         """Return the hiding team; None before the duo."""
         return state.hiding
 
@@ -178,7 +178,7 @@ class Slahal(base.WonGame[State]):
         loses = self.settings["rehide"] == "loses_bones"
         return action.get("do") == "guess" or (action.get("do") == "rehide" and loses)
 
-    def sheet(self, state: State) -> SlahalSheet:
+    def sheet(self, state: SlahalState) -> SlahalSheet:
         """Return phase, hiding, pairs_out, live, dead, king, sticks, winner and finish."""
         return {
             "phase": state.phase,
@@ -210,7 +210,7 @@ class Slahal(base.WonGame[State]):
         pool = Count("pairs_out", sheet["pairs_out"] or 0, 2)
         return make_board(sides, ("hides", "guesses"), sheet["hiding"], sheet["winner"], pool, king)
 
-    def restore(self, sheet: Mapping[str, base.Json]) -> State:
+    def restore(self, sheet: Mapping[str, base.Json]) -> SlahalState:
         """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""
         needed = ("hiding", "pairs_out", "live", "dead", "king", "winner", "finish")
         read = SheetReader(sheet, needed, ("phase", "sticks"))
@@ -221,8 +221,8 @@ class Slahal(base.WonGame[State]):
         read.sum_is(ALL_DEAD, (*live, *dead), "live and dead", "live", "dead")
         kings = (king == "A", king == "B", king is None)
         sticks = Sticks(OPENING_STICKS.names, (*live, *dead, *map(int, kings)))
-        state = State(sticks, hiding, pairs_out, winner, finish)
-        forfeited = State(winner=winner, finish=finish) if finish == "forfeit" else State()
+        state = SlahalState(sticks, hiding, pairs_out, winner, finish)
+        forfeited = SlahalState(winner=winner, finish=finish) if finish == "forfeit" else SlahalState()
         if hiding is None and state != forfeited:
             read.add_fault("before the duo (hiding is null) no stick is won", "hiding")
         if hiding and (pairs_out is None or king is None):
@@ -233,7 +233,7 @@ class Slahal(base.WonGame[State]):
         read.agree(self.sheet(state))
         return state
 
-    def _check_won(self, read: SheetReader, state: State) -> None:
+    def _check_won(self, read: SheetReader, state: SlahalState) -> None:
         for team in base.TEAMS:
             swept = state.sticks[DEAD[team]] == ALL_DEAD and state.king == team
             if state.finish == "sweep" and state.winner == team and not swept:
@@ -251,7 +251,7 @@ class Slahal(base.WonGame[State]):
                     f"{team} has not won on time: {base.opposing_team(team)} has more sticks", "live", "dead", "king"
                 )
 
-    def play(self, state: State, action: base.Action) -> tuple[State, tuple[str, ...]]:
+    def play(self, state: SlahalState, action: base.Action) -> tuple[SlahalState, tuple[str, ...]]:
         """Return the state after an action, and the words called."""
         match validation.parse_verb(action, ("duo", "guess", "rehide", "king_moved", "time", "forfeit")):
             case "duo":
@@ -284,7 +284,7 @@ class Slahal(base.WonGame[State]):
                 base.check_not_over(state.winner)
                 return replace(state, winner=base.opposing_team(by), finish="forfeit"), ("forfeit", "game")
 
-    def legal_actions(self, state: State) -> tuple[dict[str, base.Json], ...]:
+    def legal_actions(self, state: SlahalState) -> tuple[dict[str, base.Json], ...]:
         """Return every action of play that is allowed now, one for each group with the same effect.
 
         Forfeits are not included.
@@ -302,8 +302,8 @@ class Slahal(base.WonGame[State]):
         )
 
     def _settle_guess(
-        self, state: State, hiding: base.Team, signal: Signal, actual: Signal
-    ) -> tuple[State, tuple[str, ...]]:
+        self, state: SlahalState, hiding: base.Team, signal: Signal, actual: Signal
+    ) -> tuple[SlahalState, tuple[str, ...]]:
         """Settle one guess (Game Play, 1 to 3). Signals are from the guesser's side; `actual` would catch the bones."""
         one_pair = state.pairs_out == 1
         if one_pair and not (signal in ONE_PAIR and actual in ONE_PAIR):
@@ -314,7 +314,9 @@ class Slahal(base.WonGame[State]):
             return self._pay_hiders(state, hiding, MISSED_ONE_PAIR if one_pair else MISSED, "miss")
         return self._pay_hiders(replace(state, pairs_out=1), hiding, SPLIT, "split")
 
-    def _pay_hiders(self, state: State, hiding: base.Team, n: int, call: str) -> tuple[State, tuple[str, ...]]:
+    def _pay_hiders(
+        self, state: SlahalState, hiding: base.Team, n: int, call: str
+    ) -> tuple[SlahalState, tuple[str, ...]]:
         """Give the hiding team `n` sticks one at a time, and the game when it has them all (Stick/Points Scoring).
 
         The king is the last to move, and only from the guessers: a team that already holds it wins with ten dead
@@ -334,7 +336,7 @@ class Slahal(base.WonGame[State]):
         return after, (call,)
 
 
-def _hiding(state: State) -> base.Team:
+def _hiding(state: SlahalState) -> base.Team:
     """Return the hiding team of a game in play."""
     base.check_not_over(state.winner)
     if state.hiding is None:
@@ -342,7 +344,7 @@ def _hiding(state: State) -> base.Team:
     return state.hiding
 
 
-def _duo(state: State, a: bool, b: bool) -> State:
+def _duo(state: SlahalState, a: bool, b: bool) -> SlahalState:
     """Give bones and king to the one First Guesser who succeeds; otherwise the duo is repeated (First Guesser).
 
     `a` and `b` are whether the First Guesser of A and of B succeeded.
@@ -356,6 +358,6 @@ def _duo(state: State, a: bool, b: bool) -> State:
     return replace(state, sticks=state.sticks.move(1, UNWON_KING, KING[winner]), hiding=winner, pairs_out=2)
 
 
-def _swap_roles(state: State, hiding: base.Team) -> State:
+def _swap_roles(state: SlahalState, hiding: base.Team) -> SlahalState:
     """Give both pairs of bones to the guessers, who hide next; no stick moves."""
     return replace(state, hiding=base.opposing_team(hiding), pairs_out=2)

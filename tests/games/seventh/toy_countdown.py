@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from pi_controller.rules import validation
-from pi_controller.rules.base import Action, Forms, Game, IllegalActionError, Json, Place, Team, opposing_team
+from pi_controller.rules.base import Action, FormPlace, Forms, Game, IllegalActionError, Json, Team, opposing_team
 from pi_controller.rules.options import Option, WholeNumber
 from pi_controller.rules.scoreboard import Count, Scoreboard, Side, make_board
 from pi_controller.rules.sheet_reader import SheetReader
@@ -36,7 +36,7 @@ class ToyCountdown(Game[State]):
     version: ClassVar[str] = "1"
     source: ClassVar[str] = "made up for a test"
     options: ClassVar[tuple[Option, ...]] = (WholeNumber("counters", 10, "Counters in the pile at first.", 1, 100),)
-    forms: ClassVar[Forms] = {"take": (Place("n"),)}
+    forms: ClassVar[Forms] = {"take": (FormPlace("n"),)}
 
     def opening(self) -> State:
         counters = self.settings["counters"]

@@ -5,7 +5,7 @@ import pytest
 from emulated_host import Host
 
 from pi_controller.board import wire
-from pi_controller.board.messages import BoardEvent, Field, Gap, Health, Piezo, Touch
+from pi_controller.board.messages import BoardEvent, BoardHealth, Field, Gap, Piezo, Touch
 from pi_controller.pinmap import pinmap
 
 pytestmark = pytest.mark.emulated
@@ -46,7 +46,7 @@ def test_self_test_measures_each_disc_without_sample_gap(settled):
     assert [told[pad] for pad in (1, 2, 3, 4)] == pytest.approx([0.83, 2.2, 2.86, 3.52], abs=0.1)
     assert max(np.abs(one.counts).max() for one in came if isinstance(one, Piezo)) < 50
     assert not [one for one in came if isinstance(one, Gap)]
-    passes = [one.worst_loop_us for one in came if isinstance(one, Health)]
+    passes = [one.worst_loop_us for one in came if isinstance(one, BoardHealth)]
     assert max(passes) < 30_000
 
 

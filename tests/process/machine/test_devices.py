@@ -72,7 +72,7 @@ def test_button_on_real_gpio_line_starts_the_game(table):
     table.configure(board="none", buttons="pi")
     table.until(phase="toss")
     press(table, 17)  # toss_b, by hardware/pinmap.toml
-    assert table.until(phase="hide")["hider"] == "B"
+    assert table.until(phase="hide")["sheet"]["hider"] == "B"
 
 
 def test_sensors_on_the_kernels_own_buses(table, figures):

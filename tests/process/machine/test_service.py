@@ -76,7 +76,7 @@ def test_watchdog_restarts_stopped_service_which_resumes_its_journal(table, figu
     assert (
         "watchdog" in table.machine.check("journalctl -u moccasin-mat --no-pager | grep -i watchdog | head -3").lower()
     )
-    assert table.until(phase="hide")["hider"] == "A"
+    assert table.until(phase="hide")["sheet"]["hider"] == "A"
 
 
 def test_service_starts_at_boot_and_resumes_its_journal(table, figures):
@@ -86,7 +86,7 @@ def test_service_starts_at_boot_and_resumes_its_journal(table, figures):
     table.machine.check("until systemctl is-active -q moccasin-mat; do sleep 0.5; done", START_S)
     figures("start to READY=1 while the machine starts, s inside", table.ready_s())
     figures("kernel's start to READY=1, s inside", table.active_at())
-    assert table.until(phase="hide")["hider"] == "A"
+    assert table.until(phase="hide")["sheet"]["hider"] == "A"
 
 
 def test_setup_is_taken_back(table):

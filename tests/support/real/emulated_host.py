@@ -6,8 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.board import wire
-from pi_controller.board.messages import BoardEvent, Health
-from pi_controller.board.session import Session
+from pi_controller.board.messages import BoardEvent, BoardHealth
+from pi_controller.board.session import BoardSession
 
 if TYPE_CHECKING:
     from emulated_board import EmulatedBoard
@@ -25,7 +25,7 @@ class Host:
     def __init__(self, board: EmulatedBoard) -> None:
         self.board = board
         self._out: list[bytes] = []
-        self.session = Session(self._out.append)
+        self.session = BoardSession(self._out.append)
         self.messages: list[Message] = []
         self.frames: Counter[int] = Counter()
         self.raw = b""
@@ -96,6 +96,6 @@ class Host:
             (one.kind, one.part) for one in (self.messages if came is None else came) if isinstance(one, BoardEvent)
         ]
 
-    def health(self) -> Health:
+    def health(self) -> BoardHealth:
         """Return the newest HEALTH."""
-        return next(one for one in reversed(self.messages) if isinstance(one, Health))
+        return next(one for one in reversed(self.messages) if isinstance(one, BoardHealth))
