@@ -43,7 +43,7 @@ SHIPPED = {
     "pi_controller/web/templates/base.html",
     *(f"pi_controller/help/{name}" for name in ("mkdocs.yml", "pages/index.md", "pages/judge/sheet.md")),
     *(f"pi_controller/_hardware/{name}" for name in ("parts.md", "image/README.md", "drawings/mat.svg")),
-    "pi_controller/games/slahal/console.html",
+    "pi_controller/games/patol/console.html",
     *(f"pi_controller/card/units/{name}" for name in ("table.service", "kiosk.service", "first-sign.py.in")),
     *(f"pi_controller/display/locale/{name}" for name in ("moccasin_mat.pot", "LANGUAGES.md")),
 }

@@ -29,14 +29,6 @@ MAX_LINE_BYTES = 40_000
 """Maximum length of a line in UTF-8, bytes."""
 MAX_ISSUES = 100
 
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark begins it
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-
 
 class ParseIssues:
     """A bounded list of faults: the first hundred, each with its line, and the number of the others."""
@@ -65,7 +57,7 @@ def decode_lines(data: bytes, faults: ParseIssues) -> Iterator[tuple[int, str]]:
     if len(data) > MAX_BYTES:
         faults.add(1, f"longer than {MAX_BYTES} bytes: the rest was not read")
         data = data[:MAX_BYTES]
-    data = _as_utf8(data, faults).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    data = data.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     at, number = 0, 0
     while at < len(data):
         number += 1
@@ -81,37 +73,12 @@ def decode_lines(data: bytes, faults: ParseIssues) -> Iterator[tuple[int, str]]:
         at = end + 1
 
 
-def _as_utf8(data: bytes, faults: ParseIssues) -> bytes:
-    for mark, encoding in _MARKS:
-        if data.startswith(mark):
-            if encoding == "utf-8":
-                return data.removeprefix(mark)
-            break
-    else:
-        mark, encoding = b"", _guess_utf16(data[:1000])
-        if not encoding:
-            return data
-    faults.add(1, f"not UTF-8: read as {encoding.upper()}")
-    return data.removeprefix(mark).decode(encoding, "replace").encode("utf-8", "replace")
-
-
-def _guess_utf16(head: bytes) -> str:
-    """Return the kind of UTF-16 if every other byte is mostly NUL, else ""."""
-    first, second = head[0::2].count(0), head[1::2].count(0)
-    if second > len(head) / 4 and second > 10 * first:
-        return "utf-16-le"
-    return "utf-16-be" if first > len(head) / 4 and first > 10 * second else ""
-
-
 def _decode_line(line: bytes, number: int, faults: ParseIssues) -> str:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError:
-        try:
-            text, name = line.decode("cp1252"), "Windows-1252"
-        except UnicodeDecodeError:
-            text, name = line.decode("latin-1"), "Latin-1"
-        faults.add(number, f"not UTF-8: read as {name}")
+        faults.add(number, "not UTF-8, skipped: save the file as UTF-8")
+        return ""
     kept = notation.remove_controls(text)
     if kept != text:
         faults.add(number, "control characters or NULs: left out")

@@ -64,20 +64,19 @@ def test_other_spellings_of_a_record_have_no_faults(encoded):
     assert write(record) == GOOD
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
-def test_other_encodings_are_read_and_listed(encoding):
-    record = read(GOOD.encode(encoding))
-    assert write(record) == GOOD
-    (fault,) = record.faults
-    assert fault.line == 1
-    assert "not UTF-8: read as UTF-" in fault.message
-
-
-def test_non_utf8_line_is_read_as_windows_1252():
+def test_a_line_that_is_not_utf8_is_skipped_and_listed():
     record = read(GOOD.replace("Ḣoḋ", "Hod").encode("latin-1"))
-    assert record.teams["B"] == "Hod Ká"
-    assert record.faults == [ParseIssue(6, "not UTF-8: read as Windows-1252")]
-    assert read(b"Game: dakota\n; \x93so\x94\x81\nend").entries == (Comment("so"),)  # none in Windows-1252
+    assert "B" not in record.teams
+    assert record.faults == [ParseIssue(6, "not UTF-8, skipped: save the file as UTF-8")]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_a_record_in_another_encoding_has_faults(encoding):
+    assert read(GOOD.encode(encoding)).faults[0].line == 1
+
+
+def test_a_byte_order_mark_is_no_fault():
+    assert read(GOOD.encode("utf-8-sig")).faults == []
 
 
 def test_nuls_are_left_out():
