@@ -16,10 +16,9 @@ from typing import Literal
 
 import msgspec
 
-from pi_controller.card.service_unit import GROUPS, fill_in
 from pi_controller.errors import describe_error
 from pi_controller.host.files import atomic_write
-from pi_controller.host.place import NAME, Place, SetupError
+from pi_controller.host.place import Place, SetupError
 
 # Edit the Pi's config.txt for light strips on GPIO10: the required lines, the missing ones, as one marked block.
 #
@@ -360,24 +359,3 @@ def _resolve_inside_root(place: Place, path: Path) -> Path:
     if on_disk != place.root and not on_disk.parent.resolve().is_relative_to(place.root):
         raise SetupError(f"{path} points outside {place.root}", "the image has a link to the machine's own files there")
     return on_disk
-
-
-# Device permissions: the udev rules, and the service's user with its groups for systemd-sysusers.
-
-
-UDEV_FILE = Path("/etc/udev/rules.d/60-moccasin-mat.rules")
-SYSUSERS_FILE = Path("/etc/sysusers.d/moccasin-mat.conf")
-
-
-def udev() -> str:
-    """Return the udev rules. The names in /dev/serial/by-id come from the system's own rules.
-
-    Waveshare's boards use Raspberry Pi's vendor number under MicroPython.
-    """
-    return fill_in("60-moccasin-mat.rules")
-
-
-def sysusers(state: Path) -> str:
-    """Return the entry of the service's user, without a login, in the groups that may open the devices."""
-    groups = "".join(f"g {group} -\nm {NAME} {group}\n" for group in GROUPS)
-    return f"# Written by 'moccasin-mat setup'.\nu {NAME} - \"Moccasin Mat\" {state}\n{groups}"

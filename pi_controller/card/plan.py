@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from pi_controller.board.gpio import read_pi_model as pi_model
-from pi_controller.card import install, service, service_unit, settings_request
+from pi_controller.card import device_rights, install, service, service_unit, settings_request
 from pi_controller.card import kiosk as screen
 from pi_controller.card.install import Change, LinkFile, TextBlock, WholeFile, format_diff, is_needed, read
 from pi_controller.card.service_unit import GROUPS, unit
@@ -104,8 +104,8 @@ def plan(place: Place, *, config_txt: bool = False, kiosk: bool = False) -> Inst
     text = unit(place, written_folders(settings, place), exhibit=kiosk)
     changes: list[Change] = [WholeFile(place.settings, settings_text(first, model), once=True)]
     if place.system:
-        changes.append(WholeFile(install.SYSUSERS_FILE, install.sysusers(place.state)))
-        changes.append(WholeFile(install.UDEV_FILE, install.udev()))
+        changes.append(WholeFile(device_rights.SYSUSERS_FILE, device_rights.sysusers(place.state)))
+        changes.append(WholeFile(device_rights.UDEV_FILE, device_rights.udev()))
         changes += settings_request.changes(place)
     elif groups := _groups_missing(place):
         notes.append(f"to open the mat's devices: sudo usermod -aG {','.join(groups)} {place.home.name}")

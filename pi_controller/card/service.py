@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pi_controller.card import kiosk as screen
-from pi_controller.card.install import SYSUSERS_FILE
+from pi_controller.card.device_rights import SYSUSERS_FILE
 from pi_controller.config.request import REQUEST
 from pi_controller.host.place import NAME, SYSTEM_UNITS, UNIT, Place
 from pi_controller.host.platform import home_folder

@@ -189,7 +189,7 @@ def _play(
 
 def _play_fast(simulation: Simulation, *, quiet: bool) -> None:
     """Play at full speed, printing a line for each hide or throw."""
-    from pi_controller.simulation.simulation import DemoLines
+    from pi_controller.simulation.demo_lines import DemoLines
 
     lines = DemoLines()
     while not simulation.over:
@@ -212,7 +212,7 @@ def _watch(
     from rich.text import Text
 
     from pi_controller.display.terminal import HEIGHT, TerminalTable
-    from pi_controller.simulation.simulation import DemoLines
+    from pi_controller.simulation.demo_lines import DemoLines
 
     begun, t0 = time.monotonic(), simulation.t
     with ExitStack() as stack:

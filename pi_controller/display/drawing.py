@@ -1,20 +1,12 @@
 """Building blocks of light scenes: colours, gamma, patterns, animation, and proportional counts."""
 
 import math
-import re
-import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from rich.cells import set_cell_size
-from rich.style import Style
-from rich.text import Text
-
 from pi_controller.board.interfaces import Rgb
 from pi_controller.pinmap import pinmap
-from pi_controller.table.view import View
-from pi_controller.text import MAX_NAME_CHARS, strip_controls
 
 Light = tuple[float, float, float]
 
@@ -131,110 +123,3 @@ def divide_pixels(counts: Sequence[int], total: int, size: int) -> list[int]:
     while sum(parts) > size:
         parts[parts.index(max(parts))] -= 1
     return parts
-
-
-# Lines for a terminal: bars of sticks, labels of equal width, and lines cut to the width.
-
-LABEL = 12  # cells before a strip
-BAR, PLAYER_BAR = 20, 10  # places in a bar for the whole supply
-GROUP = 4  # sticks are paid by fours
-WIDE, NARROW = 104, 62  # from WIDE on two cells a stick; below NARROW no gaps
-TEAMS: Mapping[str, tuple[str, Light, str]] = {"A": ("●", TEAM_A, "1"), "B": ("■", TEAM_B, "10")}
-"""Each team's shape, colour and pattern."""
-DIM, BOLD = Style(dim=True), Style(bold=True)
-
-
-def solid(light: Light, *, bold: bool = True) -> Style:
-    """Return a colour for text."""
-    red, green, blue = (round(255 * channel) for channel in light)
-    return Style(color=f"#{red:02x}{green:02x}{blue:02x}", bold=bold)
-
-
-def fit(line: Text, width: int) -> Text:
-    """Return `line` cut to `width` cells, with an ellipsis."""
-    line.no_wrap, line.overflow, line.end = True, "ellipsis", "\n"
-    line.truncate(width, overflow="ellipsis")
-    return line
-
-
-def label(title: str) -> Text:
-    """Return `title` padded to the width of all labels."""
-    return Text.assemble((set_cell_size(title, LABEL - 1), DIM), " ")
-
-
-def strip(places: Iterable[tuple[str, Style]], width: int) -> Text:
-    """Return places in a row, each a character and its style; the number of cells and gaps depends on `width`."""
-    cells = 2 if width >= WIDE else 1
-    gap, group_gap = ("", "") if width < NARROW else (" ", " ")
-    line = Text()
-    for i, (char, style) in enumerate(places):
-        if i:
-            line.append(gap if i % GROUP else gap + group_gap)
-        line.append(char * cells if char in "█▒" else char.ljust(cells), style)
-    return line
-
-
-def bar(lit: int, of: int, width: int, light: Light, dims: str = "1") -> Text:
-    """Return a bar of `of` places, the first `lit` filled; a `0` in the pattern `dims` is a hatched place."""
-    filled = solid(light, bold=False)
-    places = (("█" if dims[i % len(dims)] == "1" else "▒", filled) if i < lit else ("·", DIM) for i in range(of))
-    return strip(places, width)
-
-
-def team_line(team: str, name: str, score: object, width: int) -> Text:
-    """Return a team's line: its shape and letter, its score, its name."""
-    shape, light, _ = TEAMS[team]
-    head = Text.assemble((f"{shape} {team}  ", solid(light)))
-    if score != "":
-        head.append(f"{score}  ", BOLD)
-    return fit(head.append(name, solid(light)), width)
-
-
-def bar_line(title: str, strip: Text, count: object, width: int) -> Text:
-    """Return a line with a label, a strip and its count."""
-    return fit(label(f"  {title}").append_text(strip).append(f"  {count}", BOLD), width)
-
-
-# Sanitise names for display on one line: any script, without invisible characters that break a layout.
-
-_MAX_MARKS = 4  # no spelling needs more; further marks would overlap the lines above
-_JOINERS = "\u200c\u200d"  # some scripts and emoji are spelled with them
-_FIRST_ISOLATE, _POP_ISOLATE = "\u2068", "\u2069"
-ISOLATES = re.compile(f"[{_FIRST_ISOLATE}{_POP_ISOLATE}]")
-
-
-def clean_name(name: str) -> str:
-    """Return `name` in NFC on one line, without control or direction characters.
-
-    A name longer than `MAX_NAME_CHARS` is cut and ends in an ellipsis. A letter keeps at most four combining marks.
-    """
-    kept: list[str] = []
-    marks = 0
-    # compose after removal: a removed character may be between a letter and its mark
-    for char in unicodedata.normalize("NFC", strip_controls(name)):
-        if char.isspace() or unicodedata.category(char)[0] == "Z":
-            if kept and kept[-1] != " ":
-                kept.append(" ")
-        else:
-            marks = marks + 1 if unicodedata.category(char)[0] == "M" else 0
-            if marks <= _MAX_MARKS:
-                kept.append(char)
-    whole = "".join(kept).strip(" " + _JOINERS)
-    return whole if len(whole) <= MAX_NAME_CHARS else whole[: MAX_NAME_CHARS - 1].rstrip(" " + _JOINERS) + "…"
-
-
-def team_name(view: View, team: str) -> str:
-    """Return the display name of team `A` or `B`; without a name, its letter."""
-    return clean_name(view.teams.get(team, "")) or f"Team {team}"
-
-
-def player_name(view: View, player: str) -> str:
-    """Return the display name of a side of the scoreboard; team letters become their teams' names."""
-    return clean_name(view.teams.get(player, "")) or clean_name(player) or "?"
-
-
-def isolate_name(name: str) -> str:
-    """Return `name` for the middle of a sentence; right-to-left names are isolated from the words around them."""
-    if any(unicodedata.bidirectional(char) in {"R", "AL", "AN"} for char in name):
-        return f"{_FIRST_ISOLATE}{name}{_POP_ISOLATE}"
-    return name

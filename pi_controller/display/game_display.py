@@ -16,6 +16,7 @@ from rich.text import Text
 from pi_controller.board.interfaces import Rgb
 from pi_controller.display import drawing as draw
 from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.shown_names import clean_name, isolate_name, player_name, team_name
 from pi_controller.pinmap import pinmap
 from pi_controller.rules import registry
 from pi_controller.rules.base import opposing_team
@@ -171,7 +172,7 @@ class GameShow(Generic[SheetT]):
         turn, text = view.scoreboard.turn, catalogue(language).gettext
         if turn is None:
             return text("The judge enters what is played")
-        return text("{player} plays").format(player=draw.isolate_name(draw.player_name(view, turn)))
+        return text("{player} plays").format(player=isolate_name(player_name(view, turn)))
 
     def describe_win(self, view: View, winner: str, language: str = "en") -> str:
         """Return how `winner` has won, other than by a forfeit."""
@@ -179,7 +180,7 @@ class GameShow(Generic[SheetT]):
         if board.goal:
             template = catalogue(language).gettext("{winner} wins, {won} to {lost}")
         lost = max((n for side, n in board.scores.items() if side != winner), default=0)
-        name = draw.isolate_name(draw.player_name(view, winner))
+        name = isolate_name(player_name(view, winner))
         return template.format(winner=name, won=board.scores[winner], lost=lost)
 
     def describe_stakes(self, view: View, language: str = "en") -> str:  # noqa: ARG002 - most have none
@@ -225,7 +226,7 @@ class GameShow(Generic[SheetT]):
 
 def side_name(side: object, teams: Mapping[str, str]) -> str:
     """Return the name of a team or player for the middle of a sentence; `teams` are the names by letter."""
-    return draw.isolate_name(draw.clean_name(teams.get(str(side), "")) or draw.clean_name(str(side)) or "?")
+    return isolate_name(clean_name(teams.get(str(side), "")) or clean_name(str(side)) or "?")
 
 
 def label(game: str, key: str, language: str = "en") -> str:
@@ -247,9 +248,7 @@ def describe_counts(view: View, language: str = "en") -> str:
     board, parts = view.scoreboard, list[str]()
     for i, count in enumerate(board.sides[0].counts):
         numbers = (
-            f"{draw.isolate_name(draw.player_name(view, side.key))} {side.counts[i].n}"
-            for side in board.sides
-            if not side.out
+            f"{isolate_name(player_name(view, side.key))} {side.counts[i].n}" for side in board.sides if not side.out
         )
         parts.append(f"{label(view.game, count.unit, language)}: {', '.join(numbers)}")
     if board.pool:
@@ -262,7 +261,7 @@ def count_columns(view: View) -> str:
     board, parts = view.scoreboard, list[str]()
     for i, count in enumerate(board.sides[0].counts):
         numbers = " ".join(
-            f"{draw.player_name(view, side.key) if not board.of_teams else side.key} {side.counts[i].n:>2}"
+            f"{player_name(view, side.key) if not board.of_teams else side.key} {side.counts[i].n:>2}"
             for side in board.sides
         )
         parts.append(f"{key_to_words(count.unit).lower()} {numbers}")
@@ -307,7 +306,7 @@ def bowl_result(view: View, language: str, counted: Callable[[int], str]) -> str
     if thrower is None or value is None or view.sheet.get("finish") == "forfeit":
         return ""
     names = {
-        "player": draw.isolate_name(draw.player_name(view, thrower)),
+        "player": isolate_name(player_name(view, thrower)),
         "value": value,
         "won": counted(gains(view.before, view.scoreboard).get(thrower, 0)),
     }
@@ -315,7 +314,7 @@ def bowl_result(view: View, language: str, counted: Callable[[int], str]) -> str
         return text("{player} throws {value}: {won}").format(**names)
     if value and view.sheet.get("thrower") == thrower:
         return text("{player} throws {value}: {won}, and throws again").format(**names)
-    passed = draw.isolate_name(draw.player_name(view, view.sheet["thrower"]))
+    passed = isolate_name(player_name(view, view.sheet["thrower"]))
     return text("No score for {player}: the bowl passes to {next}").format(next=passed, **names)
 
 
@@ -323,7 +322,7 @@ def throws(view: View, language: str = "en") -> str:
     """Return who throws, or that the throw awaits its entry."""
     text = catalogue(language).gettext
     template = text("{player} has thrown: the judge enters the throw") if view.strokes else text("{player} throws")
-    return template.format(player=draw.isolate_name(draw.player_name(view, view.sheet["thrower"])))
+    return template.format(player=isolate_name(player_name(view, view.sheet["thrower"])))
 
 
 def pieces_shown(shown: Mapping[str, Any], pieces: Mapping[str, str], none: str, language: str) -> str:
@@ -336,8 +335,8 @@ def pieces_shown(shown: Mapping[str, Any], pieces: Mapping[str, str], none: str,
 def both_teams(view: View, hider: str, opponents: str) -> dict[str, str]:
     """Return the names of the hiding team and of its `opponents`, for a sentence."""
     return {
-        "hider": draw.isolate_name(draw.team_name(view, hider)),
-        opponents: draw.isolate_name(draw.team_name(view, opposing_team(hider))),
+        "hider": isolate_name(team_name(view, hider)),
+        opponents: isolate_name(team_name(view, opposing_team(hider))),
     }
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from pi_controller.display import game_display
-from pi_controller.display.drawing import isolate_name, player_name, team_name
 from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.shown_names import isolate_name, player_name, team_name
 from pi_controller.referee.story import PlayedTurn
 
 if TYPE_CHECKING:

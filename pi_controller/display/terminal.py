@@ -14,9 +14,10 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from pi_controller.display import drawing as draw
-from pi_controller.display import phrases
+from pi_controller.display import phrases, terminal_drawing
 from pi_controller.display.game_display import PadMark, describe_note, game_name, get_show, label, word
 from pi_controller.display.i18n import catalogue
+from pi_controller.display.shown_names import ISOLATES, player_name
 from pi_controller.rules.scoreboard import Count, Side
 from pi_controller.table.view import View
 from pi_controller.text import strip_controls
@@ -70,14 +71,14 @@ def score_sheet(view: View, language: str = "en") -> str:
         grid.add_column(justify="right")
     grid.add_row("", *(unit.capitalize() for unit in units))
     for side in board.sides:
-        name = draw.ISOLATES.sub("", draw.player_name(view, side.key))
+        name = ISOLATES.sub("", player_name(view, side.key))
         shown = f"{name} ({side.key})" if side.key in view.teams and name != side.key else name
         grid.add_row(Text(shown), *(str(count.n) for count in side.counts))
     console = Console(file=io.StringIO(), width=80, color_system=None, legacy_windows=False)
     with console.capture() as capture:
         console.print(grid)
     pools = [f"{label(view.game, board.pool.unit, language)} {board.pool.n}"] if board.pool else []
-    lines = [draw.ISOLATES.sub("", phrases.sentence(view, language)), "", *capture.get().splitlines(), *pools]
+    lines = [ISOLATES.sub("", phrases.sentence(view, language)), "", *capture.get().splitlines(), *pools]
     return "".join(f"{strip_controls(line.rstrip())}\n" for line in lines)
 
 
@@ -93,19 +94,25 @@ def _within(lines: list[Text], height: int) -> list[Text]:
 def _wrap_line(line: Text, width: int, indent: int) -> list[Text]:
     console = Console(width=width, file=io.StringIO(), legacy_windows=False)
     parts = line.wrap(console, max(16, width - indent))
-    return [draw.fit(Text(" " * indent if i else "").append_text(part), width) for i, part in enumerate(parts)]
+    return [
+        terminal_drawing.fit(Text(" " * indent if i else "").append_text(part), width) for i, part in enumerate(parts)
+    ]
 
 
 def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
     text = catalogue(language).gettext
-    left = Text.assemble((game_name(view.game, language), draw.BOLD))
+    left = Text.assemble((game_name(view.game, language), terminal_drawing.BOLD))
     facts = [text("hide {n}").format(n=view.hide)] if view.hide else []
     facts += [text("first to {points}").format(points=view.scoreboard.goal)] if view.scoreboard.goal else []
-    left.append(f"  {', '.join(facts)}", draw.DIM)
+    left.append(f"  {', '.join(facts)}", terminal_drawing.DIM)
     mat = text("mat connected") if view.sensors else text("sensors off")
-    right = Text(mat if view.link else text("no mat"), draw.DIM)
+    right = Text(mat if view.link else text("no mat"), terminal_drawing.DIM)
     head = left.append(" " * max(2, width - left.cell_len - right.cell_len)).append_text(right)
-    lines = [draw.fit(head, width), draw.fit(Text("─" * width, draw.DIM), width), Text("")]
+    lines = [
+        terminal_drawing.fit(head, width),
+        terminal_drawing.fit(Text("─" * width, terminal_drawing.DIM), width),
+        Text(""),
+    ]
     lines += _table(view, language, width)
     lines += _clocks(view, t, language)
     lines += [part for line in _messages(view, language) for part in _wrap_line(line, width, 2)]
@@ -128,14 +135,16 @@ def _table(view: View, language: str, width: int) -> list[Text]:
         lines.append(_pads(pads, language, width))
     if board.notes:
         notes = " · ".join(describe_note(view.game, note, language) for note in board.notes)
-        lines.append(draw.fit(Text(f"  {notes}"), width))
+        lines.append(terminal_drawing.fit(Text(f"  {notes}"), width))
     return [*lines, Text("")]
 
 
 def _bar(view: View, count: Count, light: draw.Light, dims: str, language: str, width: int) -> Text:
-    of = min(count.of, draw.BAR)
+    of = min(count.of, terminal_drawing.BAR)
     lit = draw.count_pixels(count.n, count.of, of)
-    return draw.bar_line(label(view.game, count.unit, language), draw.bar(lit, of, width, light, dims), count.n, width)
+    return terminal_drawing.bar_line(
+        label(view.game, count.unit, language), terminal_drawing.bar(lit, of, width, light, dims), count.n, width
+    )
 
 
 def _doing(view: View, side: Side, language: str) -> str:
@@ -146,42 +155,55 @@ def _doing(view: View, side: Side, language: str) -> str:
 
 
 def _two_sided(view: View, side: Side, language: str, width: int) -> list[Text]:
-    _, light, dims = draw.TEAMS[side.key]
+    _, light, dims = terminal_drawing.TEAMS[side.key]
     score = side.score if side.bars != side.counts else ""
-    lines = [draw.team_line(side.key, draw.player_name(view, side.key), score, width)]
+    lines = [terminal_drawing.team_line(side.key, player_name(view, side.key), score, width)]
     lines += [_bar(view, bar, light, dims, language, width) for bar in side.bars]
-    return [*lines, draw.fit(Text(f"  {_doing(view, side, language)}".rstrip(), draw.BOLD), width)]
+    return [
+        *lines,
+        terminal_drawing.fit(Text(f"  {_doing(view, side, language)}".rstrip(), terminal_drawing.BOLD), width),
+    ]
 
 
 def _player(view: View, side: Side, number: int, width: int, language: str) -> Text:
     light, dims = draw.PLAYERS[(number - 1) % len(draw.PLAYERS)]
     at_turn = side.key in (view.scoreboard.turn, view.scoreboard.winner)
-    line = Text.assemble(("▶ " if at_turn else "  ", draw.BOLD), (f"{number} ", draw.solid(light)))
+    line = Text.assemble(
+        ("▶ " if at_turn else "  ", terminal_drawing.BOLD), (f"{number} ", terminal_drawing.solid(light))
+    )
     (count, *_) = side.counts
     line.append_text(
-        draw.bar(draw.count_pixels(count.n, count.of, draw.PLAYER_BAR), draw.PLAYER_BAR, width, light, dims)
+        terminal_drawing.bar(
+            draw.count_pixels(count.n, count.of, terminal_drawing.PLAYER_BAR),
+            terminal_drawing.PLAYER_BAR,
+            width,
+            light,
+            dims,
+        )
     )
-    line.append(f" {count.n:>3}  ", draw.BOLD).append(f"{_doing(view, side, language)}  ".lstrip(), draw.DIM)
-    return draw.fit(line.append(draw.player_name(view, side.key), draw.solid(light)), width)
+    line.append(f" {count.n:>3}  ", terminal_drawing.BOLD).append(
+        f"{_doing(view, side, language)}  ".lstrip(), terminal_drawing.DIM
+    )
+    return terminal_drawing.fit(line.append(player_name(view, side.key), terminal_drawing.solid(light)), width)
 
 
 def _pads(pads: Sequence[PadMark], language: str, width: int) -> Text:
-    line = draw.label("  " + catalogue(language).gettext("pads"))
+    line = terminal_drawing.label("  " + catalogue(language).gettext("pads"))
     for number, pad in enumerate(pads, 1):
         line.append(f"[{number}]", Style(dim=not pad.said and not pad.mark)).append(
-            f" {pad.worth}" if pad.worth else "", draw.DIM
+            f" {pad.worth}" if pad.worth else "", terminal_drawing.DIM
         )
-        line.append(f" {pad.said}" if pad.said else "", draw.BOLD).append("   ")
-    return draw.fit(line, width)
+        line.append(f" {pad.said}" if pad.said else "", terminal_drawing.BOLD).append("   ")
+    return terminal_drawing.fit(line, width)
 
 
 def _clocks(view: View, t: float, language: str) -> list[Text]:
-    return [Text(clock, draw.BOLD) for clock in phrases.clocks(view, t, language)] if t else []
+    return [Text(clock, terminal_drawing.BOLD) for clock in phrases.clocks(view, t, language)] if t else []
 
 
 def _messages(view: View, language: str) -> list[Text]:
     text = catalogue(language).gettext
-    lines = [Text(phrases.sentence(view, language), draw.BOLD)]
+    lines = [Text(phrases.sentence(view, language), terminal_drawing.BOLD)]
     if standing := phrases.describe_status(view, language):
         lines.append(Text(standing, Style(color="yellow")))
     if note := phrases.notice(view, language):
@@ -200,18 +222,23 @@ def _messages(view: View, language: str) -> list[Text]:
         lines.append(Text(turn_worth))
     for call in view.calls:
         known = word(call, language, view.game)
-        line = Text.assemble((known.shown, draw.BOLD))
-        line.append(f" ({known.spoken})" if known.spoken else "", draw.DIM)
+        line = Text.assemble((known.shown, terminal_drawing.BOLD))
+        line.append(f" ({known.spoken})" if known.spoken else "", terminal_drawing.DIM)
         meaning = phrases.foul(view.foul, language) if call == "foul" and view.foul else known.meaning
         lines.append(line.append(f"  {meaning}" if meaning else ""))
     if view.hits:
-        lines.append(Text(". ".join(phrases.hit(i, one, language) for i, one in enumerate(view.hits, 1)), draw.DIM))
+        lines.append(
+            Text(". ".join(phrases.hit(i, one, language) for i, one in enumerate(view.hits, 1)), terminal_drawing.DIM)
+        )
     if view.commit:
         opened = view.opening is not None and view.opening.hash == view.commit
         state = text("opened: it was under pad {pad}").format(pad=view.opening.pad) if opened and view.opening else ""
         lines.append(
-            Text(text("Sealed {hash}").format(hash=view.commit[:16] + "…") + (f", {state}" if state else ""), draw.DIM)
+            Text(
+                text("Sealed {hash}").format(hash=view.commit[:16] + "…") + (f", {state}" if state else ""),
+                terminal_drawing.DIM,
+            )
         )
     for line in lines:
-        line.plain = draw.ISOLATES.sub("", line.plain)
+        line.plain = ISOLATES.sub("", line.plain)
     return lines

@@ -26,8 +26,9 @@ from pi_controller.config.model import ExhibitSection
 from pi_controller.errors import MatError
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.lessons import Lessons
+from pi_controller.exhibit.opponents import HabitReader, RandomOpponent
 from pi_controller.exhibit.stage import IDLE, Stage, StageName, Times, VisitPace
-from pi_controller.exhibit.visitor_game import SKIP_AFTER_S, HabitReader, Player, RandomOpponent, VisitorGame
+from pi_controller.exhibit.visitor_game import SKIP_AFTER_S, Player, VisitorGame
 from pi_controller.journal.journal import Journal, MemoryJournal
 from pi_controller.pads import EVERY_PAD
 from pi_controller.referee.selection import referee_for

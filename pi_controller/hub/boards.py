@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from pi_controller.display import phrases
-from pi_controller.display.drawing import isolate_name
 from pi_controller.display.game_display import game_name, get_show
 from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.shown_names import isolate_name
 from pi_controller.host.machine_health import LOW_DISK_BYTES
 from pi_controller.hub.decision_log import (
     DAY_CHOICES,

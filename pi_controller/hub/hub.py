@@ -14,7 +14,7 @@ import aiomqtt
 import msgspec
 
 from pi_controller import __version__
-from pi_controller.display.drawing import clean_name
+from pi_controller.display.shown_names import clean_name
 from pi_controller.hub import messages
 from pi_controller.hub.director import Director, can_take_match
 from pi_controller.hub.inbox import Alarm, Inbox

@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,7 +18,6 @@ from pi_controller.rules import registry
 from pi_controller.rules.base import Game
 from pi_controller.sensing.events import Side
 from pi_controller.sensing.mirror import mirror_pad, mirror_side
-from pi_controller.simulation.conditions import Stream, rng
 from pi_controller.simulation.habits import (
     LATE_S,
     SECOND_FALL_S,
@@ -30,8 +28,8 @@ from pi_controller.simulation.habits import (
     rest,
     seeded_random,
 )
-from pi_controller.simulation.plans import PACES, Mischief, PaceName, Stroke, span, stroke
-from pi_controller.simulation.sensors import HandStyle
+from pi_controller.simulation.hand_motion import HandStyle
+from pi_controller.simulation.plans import Mischief, PaceName, Stroke
 from pi_controller.simulation.truth import Truth, Turns
 from pi_controller.simulation.world import World
 
@@ -289,65 +287,6 @@ def choose_answer(choices: tuple[str, ...], answer: str, otherwise: str = "none"
     return otherwise if otherwise in choices else choices[0]
 
 
-# Plans of simulated throws, a function of (seed, turn) only. The throw itself comes from the game.
-#
-# Pieces, stones and sticks fall like fair coins, independently.
-
-
-RATTLE_S = (0.05, 0.5)
-"""Range of times after the tap at which pieces that fall back into the bowl may be detected."""
-
-GATHER_S = 0.8
-"""Shortest time to gather the pieces and pass the bowl."""
-
-
-@dataclass(frozen=True, slots=True)
-class ThrowScript:
-    """Plan of one turn. `rattle` is (seconds after the tap, dBFS) of each detectable piece.
-
-    `again_s` is the time of a second tap after the first, None without one; `counts` is True if the judge, where the
-    rules leave it open, calls it a foul. `spilled`: the throw does not count. `throw` is the action for the result.
-    """
-
-    turn: int
-    start_s: float
-    tap: Stroke
-    rattle: tuple[tuple[float, float], ...]
-    again_s: float | None
-    counts: bool
-    spilled: bool
-    read_s: float
-    throw: dict[str, Any]
-
-    @property
-    def mischief(self) -> str:
-        """The irregularities of the turn, for the record."""
-        return ", ".join(filter(None, ("second tap" if self.again_s else "", "spilled" if self.spilled else "")))
-
-
-def throw_script(
-    game: str, seed: int, turn: int, pace: PaceName = "brisk", mischief: Mischief | None = None
-) -> ThrowScript:
-    """Return the plan of turn number `turn` (1 first) of the table with this seed: always the same."""
-    own = registry.game_module(game, "people")
-    assert own is not None
-    mischief, times = mischief or Mischief(), PACES[pace]
-    random = rng(seed, Stream.SCRIPT, turn)
-    pieces = int(random.integers(0, 4)) if random.random() < 0.5 else 0
-    rattle = sorted((float(random.uniform(*RATTLE_S)), float(random.uniform(-40.0, -24.0))) for _ in range(pieces))
-    return ThrowScript(
-        turn=turn,
-        start_s=GATHER_S + span(random, times.start),
-        tap=stroke(random, times, int(random.integers(2, 4)), doubt=bool(random.random() < mischief.doubts)),
-        rattle=tuple(rattle),
-        again_s=float(random.uniform(0.9, 1.8)) if random.random() < mischief.fouls else None,
-        counts=bool(random.random() < 0.5),
-        spilled=bool(random.random() < mischief.fouls),
-        read_s=0.5 + span(random, times.look),
-        throw=own.throw_action(random),
-    )
-
-
 # Base class of simulated players with ground truth by turn; a restarted turn does not repeat its foul.
 
 
@@ -368,89 +307,3 @@ class TurnPeople(People):
         """Restart the hide without mischief; return the judge's answer."""
         self._over.add(hide)
         return "hide_again"
-
-
-# Simulated players of throwing games: the thrower, and the judge who enters the throw.
-#
-# Their plan for a turn comes from `throws`, their true actions are recorded in `turns`. The players count the turns: a
-# turn is over when an action was accepted for it.
-
-
-TAP_AGAIN_S = 2.0
-"""Time that a thrower who taps twice waits for the table before the next tap."""
-
-
-class Throwers(TurnPeople):
-    """Throwers and judge of one table."""
-
-    _number = 0
-    """The turn in progress, counted from 1; 0 before the first."""
-    _strokes = 0
-    _entered: int | None = None
-    """The view's number when the judge entered this turn's action."""
-
-    def _turn_key(self, view: View) -> object:
-        if view.phase == "throw":
-            entered = self._entered is not None and view.seq > self._entered
-            if not self._number or view.strokes < self._strokes or entered:
-                self._number += 1
-                self._entered = None
-        self._strokes = view.strokes
-        started = [horse["player"] for horse in view.sheet.get("horses", ()) if horse["river"]]
-        return view.phase, self._number, len(started)
-
-    def _begin(self, view: View) -> Iterator[float] | None:
-        match view.phase:
-            case "toss":
-                return self._toss(view)
-            case "throw":
-                return self._throw(throw_script(self.game.name, self.seed, self._number, self.pace, self.mischief))
-            case _:
-                return None
-
-    def _throw(self, plan: ThrowScript) -> Iterator[float]:
-        foul = self._foul(plan)
-        action = foul or self._entered_for(plan)
-        self.truth.begin(plan.turn, mischief=plan.mischief)
-        self.truth.record_actions(plan.turn, action)
-        yield plan.start_s
-        self._tap(plan)
-        for after_s, level in plan.rattle:
-            self._world.strike(plan.tap.pad, level, after_s=plan.tap.after_s + after_s)
-        if plan.again_s is not None:
-            yield plan.again_s
-            self._tap(plan)
-            while foul:
-                yield TAP_AGAIN_S
-                self._tap(plan)
-        yield plan.read_s
-        while True:
-            self._entered = self._view.seq if self._view is not None else None
-            self._enter(action)
-            yield RETRY_S
-
-    def _tap(self, plan: ThrowScript) -> None:
-        tap = plan.tap
-        self._world.strike(tap.pad, tap.level_dbfs, tap.also, tap.also_after_s, tap.after_s)
-
-    def _toss(self, view: View) -> Iterator[float] | None:
-        """Return the plan before the first throw, if any."""
-        del view
-        return None
-
-    def _foul(self, plan: ThrowScript) -> dict[str, Any] | None:
-        """Return the foul action for a second tap in this turn, if there is one and it counts."""
-        del plan
-        return None
-
-    def _entered_for(self, plan: ThrowScript) -> dict[str, Any]:
-        """Return the action that the judge enters for a throw without a foul."""
-        return plan.throw
-
-    # the judge
-
-    def answer_to(self, view: View, asked: QuestionView) -> str | dict[str, Any]:
-        """Return the judge\'s true answer, or the action that the judge enters instead."""
-        del view
-        plan = throw_script(self.game.name, self.seed, self._number, self.pace, self.mischief)
-        return choose_answer(asked.choices, "foul" if self._foul(plan) else "play_on")

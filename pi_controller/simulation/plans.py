@@ -17,7 +17,7 @@ from pi_controller.pinmap import pinmap
 from pi_controller.referee.settings import BEAD_FOULS, PASS_FOULS
 from pi_controller.rules.base import Team
 from pi_controller.simulation.conditions import Stream, rng
-from pi_controller.simulation.sensors import HandStyle
+from pi_controller.simulation.hand_motion import HandStyle
 
 PaceName = Literal["brisk", "natural"]
 Span = tuple[float, float]

@@ -13,11 +13,11 @@ from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.facts import Seats, is_mirrored
 from pi_controller.rules.base import Team
-from pi_controller.simulation import sensors
+from pi_controller.simulation import hand_motion, piezo_discs, sensors, touch_strips
 from pi_controller.simulation.conditions import Conditions, Stream, rng
 
 NS = 1_000_000_000
-POINTING = sensors.HandStyle(reach_mm=-110.0)
+POINTING = hand_motion.HandStyle(reach_mm=-110.0)
 """A hand that points: only the fingertips are over the pad."""
 RUB_S = 30.0
 """Longest time that cloth keeps rubbing over one hand."""
@@ -32,12 +32,12 @@ class World:
         self.seed = seed
         self.conditions = conditions or Conditions.quiet()
         self.ns = 0
-        self.piezo = sensors.SimPiezo(seed, self.conditions)
-        self.strips = sensors.TouchStrips(seed, self.conditions)
+        self.piezo = piezo_discs.SimPiezo(seed, self.conditions)
+        self.strips = touch_strips.TouchStrips(seed, self.conditions)
         self.magnets = sensors.Magnets(seed, self.conditions)
-        self.hands: dict[sensors.Side | int, sensors.Hand] = {
-            "hider": sensors.Hand("hider"),
-            "hitter": sensors.Hand("hitter"),
+        self.hands: dict[hand_motion.Side | int, hand_motion.Hand] = {
+            "hider": hand_motion.Hand("hider"),
+            "hitter": hand_motion.Hand("hitter"),
         }
         """Hands by edge; fists of slahal's bone holders by the pad they rest on, negative for the far edge."""
         self.seats: Seats = "turn"
@@ -62,7 +62,7 @@ class World:
 
     # hands
 
-    def hand_in(self, pad: int, style: sensors.HandStyle | None = None, side: sensors.Side = "hider") -> float:
+    def hand_in(self, pad: int, style: hand_motion.HandStyle | None = None, side: hand_motion.Side = "hider") -> float:
         """Start moving a hand under `pad`; return the time of arrival."""
         hand, pad = self.hand(side), self._pad(pad)
         if hand.pad is not None and hand.pad != pad:
@@ -73,14 +73,14 @@ class World:
         self.magnets.update_fields()
         return there
 
-    def hand_out(self, pad: int, side: sensors.Side | int = "hider") -> float:
+    def hand_out(self, pad: int, side: hand_motion.Side | int = "hider") -> float:
         """Draw the hand out from under `pad`; return the time at which it is clear of the edge."""
         hand, there = self.hand(side), self._pad(pad)
         if hand.pad != there:
             raise UsageError(f"the {side}'s hand is not under pad {pad}", "put it there first")
         return self._move_out(hand, there)
 
-    def point(self, pad: int, side: sensors.Side = "hitter") -> float:
+    def point(self, pad: int, side: hand_motion.Side = "hitter") -> float:
         """Hold a hand over the edge of `pad` without touching it; return the time of arrival."""
         hand = self.hand(side)
         there = hand.go_in(self.t, self._pad(pad), POINTING)
@@ -88,12 +88,12 @@ class World:
         self.magnets.update_fields()
         return there
 
-    def draw_back(self, side: sensors.Side | int = "hider") -> float:
+    def draw_back(self, side: hand_motion.Side | int = "hider") -> float:
         """Draw the hand out of any place; return the time at which it is clear of the edge."""
         hand = self.hand(side)
         return self.t if hand.pad is None else self._move_out(hand, hand.pad)
 
-    def _move_out(self, hand: sensors.Hand, pad: int) -> float:
+    def _move_out(self, hand: hand_motion.Hand, pad: int) -> float:
         clear = hand.go_out(self.t)
         self.piezo.press(self.t, pad)
         self.piezo.rub_ends(pad, clear)
@@ -101,7 +101,7 @@ class World:
         return clear
 
     def rest(
-        self, pad: int, x_offset_mm: float = 0.0, style: sensors.HandStyle | None = None, z_mm: float = 25.0
+        self, pad: int, x_offset_mm: float = 0.0, style: hand_motion.HandStyle | None = None, z_mm: float = 25.0
     ) -> float:
         """Put the fist of `pad` on it (`Hand.rest_on`); return the time of arrival."""
         hand, pad = self.hand(pad), self._pad(pad)
@@ -110,7 +110,7 @@ class World:
         self.magnets.update_fields()
         return there
 
-    def hand_home(self, side: sensors.Side | int = "hider") -> float:
+    def hand_home(self, side: hand_motion.Side | int = "hider") -> float:
         """Move the hand back to its owner; return the time of arrival."""
         hand = self.hand(side)
         self.draw_back(side)
@@ -120,7 +120,7 @@ class World:
 
     # beads
 
-    def carry(self, bead: str = "bead", *, marked: bool = True, side: sensors.Side | int = "hider") -> None:
+    def carry(self, bead: str = "bead", *, marked: bool = True, side: hand_motion.Side | int = "hider") -> None:
         """Put `bead` into a hand (or the fist of a pad), from any earlier place."""
         known = self.magnets.beads.get(bead)
         if known is None:
@@ -186,12 +186,12 @@ class World:
         if second_pad is not None:
             self.piezo.strike(at + (second_after_s or 0.0), self._pad(second_pad), level_dbfs - 2.0)
 
-    def hand(self, side: sensors.Side | int) -> sensors.Hand:
+    def hand(self, side: hand_motion.Side | int) -> hand_motion.Hand:
         """Return the hand of a side, or the fist of a pad."""
         if isinstance(side, int):
             if self.turned:
-                return self.hands.setdefault(-self._pad(side), sensors.Hand("hitter"))
-            return self.hands.setdefault(self._pad(side), sensors.Hand("hider"))
+                return self.hands.setdefault(-self._pad(side), hand_motion.Hand("hitter"))
+            return self.hands.setdefault(self._pad(side), hand_motion.Hand("hider"))
         if self.turned:
             side = "hitter" if side == "hider" else "hider"
         return self.hands[side]

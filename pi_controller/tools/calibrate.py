@@ -32,7 +32,8 @@ from pi_controller.runtime.assembly import make_source
 from pi_controller.runtime.console import typed_lines
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import SimulatedFault
-from pi_controller.simulation.mat import Calibrator, SimListening
+from pi_controller.simulation.mat import SimListening
+from pi_controller.simulation.sim_builder import Calibrator
 from pi_controller.web.pushed_page import PushedPage
 from pi_controller.web.templates import render
 

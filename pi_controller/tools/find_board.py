@@ -17,7 +17,7 @@ from pi_controller.board import frames, port_list, wire
 from pi_controller.board.serial_port import BY_ID, SerialPort, find_port
 from pi_controller.errors import PortError
 from pi_controller.pinmap import shipped_file
-from pi_controller.simulation.board import modules
+from pi_controller.simulation.portable_files import modules
 from pi_controller.tools.boot_drive import GET, MICROPYTHON_HINT, THEN, FlashError, find_boot_drive
 
 # The firmware shipped with this program, as the files on a board.

@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
-from pi_controller.display import drawing, game_display, phrases
+from pi_controller.display import game_display, phrases
 from pi_controller.display.i18n import catalogue
+from pi_controller.display.shown_names import isolate_name, player_name, team_name
 from pi_controller.rules.registry import game_class
 from pi_controller.table.view import View
 from pi_controller.web import game_page, live_page
@@ -75,7 +76,7 @@ def _field(view: View, value: Any, path: tuple[str | int, ...], language: str) -
     def name(one: Any) -> str:
         if one is None or isinstance(one, bool):
             return labels[one]
-        return drawing.player_name(view, one) if key in _SIDES else game_display.key_to_words(str(one))
+        return player_name(view, one) if key in _SIDES else game_display.key_to_words(str(one))
 
     return SheetField(path, label, value, tuple((one, name(one)) for one in words))
 
@@ -88,7 +89,7 @@ def _label(view: View, path: tuple[str | int, ...]) -> str:
         if isinstance(step, int):
             label += f" {step + 1}"
         elif step in {"A", "B"}:
-            label += f": {drawing.player_name(view, step)}"
+            label += f": {player_name(view, step)}"
         else:
             label += f": {game_display.key_to_words(step).lower()}"
     return label
@@ -187,7 +188,7 @@ def _facts(view: View, text: Text, language: str, before: str | None, *, singer:
     hiders = view.scoreboard.turn
     if view.phase == "show" and hiders:
         template = text("Next: hide {n}, {team} hides")
-        facts.append(template.format(n=view.hide + 1, team=drawing.isolate_name(drawing.team_name(view, hiders))))
+        facts.append(template.format(n=view.hide + 1, team=isolate_name(team_name(view, hiders))))
     elif view.hide:
         facts.append(text("Hide {n}").format(n=view.hide))
     facts += game_page.describe_notes(view, language)
@@ -208,7 +209,7 @@ def _why_blocked(view: View, text: Text) -> str:
         return view.note or text("Stop playing: the table cannot save the game.")
     if view.held and not view.void:
         template = text("Play is stopped: {team} protests. Decide below, or let play continue.")
-        return template.format(team=drawing.isolate_name(drawing.team_name(view, view.protest)))
+        return template.format(team=isolate_name(team_name(view, view.protest)))
     return ""
 
 
@@ -249,7 +250,7 @@ def _make_replacement(
     if last["do"] in {"toss", "lot"}:
         key = "winner" if last["do"] == "toss" else "first"
         other = "B" if last[key] == "A" else "A"
-        label = text("Wrong: it was {team}").format(team=drawing.isolate_name(drawing.team_name(view, other)))
+        label = text("Wrong: it was {team}").format(team=isolate_name(team_name(view, other)))
         return Again(label, game_page.FormButton("again", label, game_page.make_call({**last, key: other}, again=True)))
     label = text("Wrong: it was something else")
     return Again(label, play=page.entry_form(view, legal, language, options, again=last))

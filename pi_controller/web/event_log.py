@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from pi_controller.display import phrases
-from pi_controller.display.drawing import clean_name, isolate_name
 from pi_controller.display.game_display import describe_action, key_to_words
 from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.shown_names import clean_name, isolate_name
 from pi_controller.errors import JournalError
 from pi_controller.journal import file
 from pi_controller.record.notation import format_action

@@ -12,6 +12,7 @@ import msgspec
 
 from pi_controller.display import drawing, game_display
 from pi_controller.display.i18n import catalogue
+from pi_controller.display.shown_names import isolate_name, player_name, team_name
 from pi_controller.pinmap import pinmap
 from pi_controller.record.notation import format_action
 from pi_controller.rules import registry
@@ -163,7 +164,7 @@ def first_team(
     buttons = tuple(
         FormButton(
             f"{do}-{team}",
-            label.format(team=drawing.isolate_name(name(moment.view, team))),
+            label.format(team=isolate_name(name(moment.view, team))),
             moment.make_call({"do": do, key: team}),
             team.lower(),
             str(number),
@@ -267,7 +268,7 @@ def draw_sides(view: View, language: str = "en") -> list[DrawnSide]:
         return DrawnSide(
             side.key.lower() if board.of_teams else f"p{number}",
             side.key if board.of_teams else str(number),
-            drawing.player_name(view, side.key),
+            player_name(view, side.key),
             game_display.label(view.game, role, language) if role else "",
             state,
             make_bar(view, side.counts[0], language),
@@ -373,7 +374,7 @@ def new_games(moment: FormContext) -> tuple[FormButton, ...]:
     if "players" in moment.options:
         return (FormButton("new-game", text("New game"), command, confirm=confirm),)
     swapped = text("Rematch with sides changed: {a} as B, {b} as A")
-    names = {key: drawing.isolate_name(drawing.team_name(moment.view, team)) for key, team in (("a", "A"), ("b", "B"))}
+    names = {key: isolate_name(team_name(moment.view, team)) for key, team in (("a", "A"), ("b", "B"))}
     return (
         FormButton("new-game", text("Rematch"), command, confirm=confirm),
         FormButton("new-game-swapped", swapped.format(**names), {**command, "swapped": True}, confirm=confirm),

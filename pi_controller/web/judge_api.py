@@ -15,7 +15,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from pi_controller.display import drawing, hit_plot, phrases
+from pi_controller.display import hit_plot, phrases
+from pi_controller.display.shown_names import player_name
 from pi_controller.errors import MatError
 from pi_controller.recording.hits import RecordedStroke, hits_path, strokes
 from pi_controller.referee.judge import JudgeNewGame, JudgeRuling
@@ -91,7 +92,7 @@ def sides_in_play(view: View) -> list[api.SideAnswer]:
     """Return the sides that can still leave the game: the teams, or the players who are not out."""
     if view.phase in {"over", "halted"}:
         return []
-    names = {side.key: drawing.player_name(view, side.key) for side in view.scoreboard.sides if not side.out}
+    names = {side.key: player_name(view, side.key) for side in view.scoreboard.sides if not side.out}
     return [{"value": key, "label": name} for key, name in names.items()]
 
 

@@ -6,22 +6,20 @@ with pads, else `sheet`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from shlex import quote
 from typing import Any
 from zlib import crc32
 
 import msgspec
 
-from pi_controller.display import drawing, game_display, phrases
+from pi_controller.display import game_display, phrases
 from pi_controller.display.game_display import PadMark
 from pi_controller.display.i18n import catalogue
+from pi_controller.display.shown_names import player_name
 from pi_controller.journal.score_history import ScoreHistory
 from pi_controller.pads import EVERY_PAD
-from pi_controller.referee import commitment
-from pi_controller.rules import registry
 from pi_controller.rules.base import opposing_team
-from pi_controller.table.view import Opening, View
+from pi_controller.table.view import View
+from pi_controller.web.check_page import sealed_games
 from pi_controller.web.game_page import draw_pool, draw_sides, page_of
 from pi_controller.web.templates import render, text_size
 
@@ -67,9 +65,7 @@ def make_board(view: View, language: str = "en") -> Board:
         "heading": heading,
         "credit": game_display.credit(view.game, language),
         "title": f"{'–'.join(map(str, board.scores.values()))} {heading}" if board.of_teams else heading,
-        "score": ", ".join(f"{drawing.player_name(view, side)} {n}" for side, n in board.scores.items())
-        if board.goal
-        else "",
+        "score": ", ".join(f"{player_name(view, side)} {n}" for side, n in board.scores.items()) if board.goal else "",
         "hide_line": hide_line,
         "goal_line": goal_line,
         "sentence": phrases.sentence(view, language),
@@ -355,63 +351,3 @@ def strip(view: View, language: str = "en") -> str:
     """Return the strip as HTML: team A has a circle, B a square, and players the shapes of the other pages."""
     sides, pool = draw_sides(view, language), draw_pool(view, language)
     return render("strip.html", language, sides=sides, pool=pool, teams=view.scoreboard.of_teams)
-
-
-# The page that verifies an opened commitment in the browser; its fields are prefilled with the last one.
-
-
-def sealed_games() -> tuple[str, ...]:
-    """Return the games with a hidden position, for which there is a commitment."""
-    return tuple(
-        name for name in registry.names() if registry.playable(name) and registry.game_class(name).hidden is not None
-    )
-
-
-def check_page(view: View | None, language: str = "en") -> str:
-    """Return the page, prefilled with the last commitment that was opened in `view`."""
-    opened = view.opening if view is not None else None
-    game = view.game if view is not None and view.game in sealed_games() else registry.DEFAULT_GAME
-    known = asdict(opened) if opened is not None else dict[str, Any]()
-    return render(
-        "check.html",
-        language,
-        prefilled=_describe_prefill(view, language),
-        games=[(name, game_display.game_name(name, language)) for name in sealed_games()],
-        game=game,
-        known=known,
-        command=_command(game, opened),
-    )
-
-
-def _describe_prefill(view: View | None, language: str) -> str:
-    text = catalogue(language).gettext
-    opened = view.opening if view is not None else None
-    if view is None or opened is None:
-        sentence = text("No seal has been opened at this table yet. Enter your notes.")
-    else:
-        pads = str(opened.pad)  # in slahal one digit for each bone
-        template = catalogue(language).ngettext(
-            "Hide {n}: the table wrote down pad {pads} before the hit.",
-            "Hide {n}: the table wrote down pads {pads} before the hit.",
-            len(pads),
-        )
-        sentence = template.format(n=opened.hide, pads=phrases.join_pads(pads, language))
-    if view is None:
-        return sentence
-    for void in (*(opened.withdrawn if opened is not None else ()), *view.withdrawn):
-        sentence += " " + text("The seal {seal} is void and stays closed.").format(seal=f"{void[:16]}…")
-    if view.commit is not None and (opened is None or view.commit != opened.hash):
-        sentence = f"{sentence} {text('The seal of the hide in progress is opened after the hit.')}"
-    return sentence
-
-
-def _command(game: str, opened: Opening | None) -> str:
-    """Return the shell command that checks `referee.commitment`, with the known values filled in."""
-    if opened is None:
-        first = f"{commitment.DOMAIN}|TABLE|EPOCH|EVENT|{game}|HIDE|PAD|"
-    else:
-        first = commitment.hash_prefix(
-            game, opened.hide, opened.pad, commitment.CommitmentContext(opened.table, opened.epoch, opened.event)
-        )
-    nonce = opened.nonce if opened is not None else "NONCE"
-    return f'n={nonce}\n{{ printf %s {quote(first)}; printf %s "$n" | xxd -r -p; }} | sha256sum'

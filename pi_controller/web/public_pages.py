@@ -14,10 +14,11 @@ from pi_controller.referee.settings import PRESETS, RefereeSettings
 from pi_controller.rules.base import Game
 from pi_controller.rules.options import Choice
 from pi_controller.web.address import PageSettings, list_urls
+from pi_controller.web.check_page import check_page
 from pi_controller.web.event_stream import BoardMaker
 from pi_controller.web.feed import Feed
 from pi_controller.web.limits import CSP
-from pi_controller.web.live_page import check_page, make_board, overlay, page
+from pi_controller.web.live_page import make_board, overlay, page
 from pi_controller.web.live_page import room as room_board
 from pi_controller.web.templates import render
 

@@ -10,7 +10,7 @@ import pytest
 
 from pi_controller.board import wire
 from pi_controller.board.session import BoardSession
-from pi_controller.simulation.board import modules
+from pi_controller.simulation.portable_files import modules
 
 FRAMES = 400
 

@@ -12,7 +12,7 @@ from pi_controller.calibration.detectors import RunningStats
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation import sensors
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.sensors import HandStyle
+from pi_controller.simulation.hand_motion import HandStyle
 
 scenes = load_file("tests/sensing/measure_beads.py")
 

@@ -21,9 +21,10 @@ from pi_controller.sensing.events import SensorFault
 from pi_controller.table.view import QuestionView
 from pi_controller.web import console_page
 from pi_controller.web.address import PageSettings
+from pi_controller.web.check_page import check_page, sealed_games
 from pi_controller.web.feed import Feed
 from pi_controller.web.game_page import page_of
-from pi_controller.web.live_page import check_page, make_board, overlay, page, room, sealed_games
+from pi_controller.web.live_page import make_board, overlay, page, room
 from pi_controller.web.public_pages import find_page
 from pi_controller.web.server import WebServer
 from pi_controller.web.templates import render

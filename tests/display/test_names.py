@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pi_controller.display.drawing import clean_name, isolate_name, team_name
+from pi_controller.display.shown_names import clean_name, isolate_name, team_name
 
 
 @settings(deadline=None)

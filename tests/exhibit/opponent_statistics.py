@@ -6,7 +6,7 @@ Each visit is a new visitor whom nobody knows; the shares are over all hides of 
 import argparse
 import random
 
-from pi_controller.exhibit.visitor_game import HabitReader, RandomOpponent
+from pi_controller.exhibit.opponents import HabitReader, RandomOpponent
 
 
 def favourite(rng, history):

@@ -5,8 +5,8 @@ from exhibit_rig import STEP_S, Always, Rig
 
 from pi_controller.display.game_display import word, words_of
 from pi_controller.exhibit.lessons import FIRSTS, TERMS, Lessons
+from pi_controller.exhibit.opponents import Guess
 from pi_controller.exhibit.screen import build_screen
-from pi_controller.exhibit.visitor_game import Guess
 
 
 class Told:

@@ -6,8 +6,8 @@ import pytest
 from exhibit_rig import Always, Rig
 from load_file import load_file
 
+from pi_controller.exhibit.opponents import Guess, HabitReader, RandomOpponent
 from pi_controller.exhibit.screen import build_screen
-from pi_controller.exhibit.visitor_game import Guess, HabitReader, RandomOpponent
 
 statistics = load_file("tests/exhibit/opponent_statistics.py")
 

@@ -7,8 +7,8 @@ import pytest
 from load_file import load_file
 
 from pi_controller.board import wire
-from pi_controller.simulation.board import modules
-from pi_controller.simulation.sensors import Bias
+from pi_controller.simulation.pad_bias import Bias
+from pi_controller.simulation.portable_files import modules
 
 in_micropython = load_file("tests/firmware/test_micropython.py").in_micropython
 micropython = load_file("tests/firmware/micropython.py")

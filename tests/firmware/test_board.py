@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from pi_controller.board import wire
 from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.pinmap import pinmap
-from pi_controller.simulation import board as firmware
+from pi_controller.simulation import portable_files
 
-guards = firmware.modules()["guards"]
+guards = portable_files.modules()["guards"]
 ROOT = Path(__file__).parents[2]
 FIRMWARE = ROOT / "firmware"
 SHARED = [ROOT / "pi_controller" / "board" / f"{name}.py" for name in ("frames", "wire")]

@@ -10,7 +10,7 @@ from load_file import load_file
 from needed import need
 
 from pi_controller.board import wire
-from pi_controller.simulation.board import modules
+from pi_controller.simulation.portable_files import modules
 
 ROOT = Path(__file__).parents[2]
 

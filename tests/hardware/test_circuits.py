@@ -28,9 +28,9 @@ from pi_controller.calibration.sensor_checks import (
     explain_step,
 )
 from pi_controller.pinmap import pinmap
-from pi_controller.simulation import sensors
-from pi_controller.simulation.board import modules
+from pi_controller.simulation import pad_bias
 from pi_controller.simulation.faults import RESTS
+from pi_controller.simulation.portable_files import modules
 
 V = values()
 NAMES = [(name, figure) for name in ("passive", "amplifier", "fsr", "bus") for figure in V.limits_of(name)]
@@ -150,12 +150,12 @@ def test_doctor_finds_missing_disc_by_rise_time(figures, kind):
 @pytest.mark.parametrize("farad", [0.0, 14e-9, 20e-9, 26e-9])
 def test_the_simulated_board_rises_as_the_circuit(ngspice, farad):
     p, q = V.piezo, V.passive
-    assert (q["bias_high_ohm"], q["bias_low_ohm"]) == (sensors.BIAS_OHM, sensors.BIAS_OHM)
-    assert (p["series_ohm"], p["smooth_farad"]) == (sensors.SERIES_OHM, sensors.SMOOTH_FARAD)
-    assert (q["pole_ohm"], q["pole_farad"]) == (sensors.POLE_OHM, sensors.POLE_FARAD)
-    bias = sensors.Bias(1)
-    assert (bias.farads >= 0.7 * sensors.DISC_FARAD).all()
-    assert (bias.farads <= 1.3 * sensors.DISC_FARAD).all()
+    assert (q["bias_high_ohm"], q["bias_low_ohm"]) == (pad_bias.BIAS_OHM, pad_bias.BIAS_OHM)
+    assert (p["series_ohm"], p["smooth_farad"]) == (pad_bias.SERIES_OHM, pad_bias.SMOOTH_FARAD)
+    assert (q["pole_ohm"], q["pole_farad"]) == (pad_bias.POLE_OHM, pad_bias.POLE_FARAD)
+    bias = pad_bias.Bias(1)
+    assert (bias.farads >= 0.7 * pad_bias.DISC_FARAD).all()
+    assert (bias.farads <= 1.3 * pad_bias.DISC_FARAD).all()
     bias.farads[1] = farad
     bias.switch(on=False, t=0.0)
     bias.switch(on=True, t=0.03)

@@ -27,7 +27,8 @@ from pi_controller.board.messages import Touch
 from pi_controller.sensing.events import HandIn, HandOut
 from pi_controller.sensing.hands import HandDetector
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.sensors import Cover, Hand, HandStyle, TouchStrips
+from pi_controller.simulation.hand_motion import Cover, Hand, HandStyle
+from pi_controller.simulation.touch_strips import TouchStrips
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -19,7 +19,7 @@ from pi_controller.errors import MatError, UsageError
 from pi_controller.sensing.events import HandIn, HandOut
 from pi_controller.sensing.hands import HandDetector
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.sensors import Hand, HandStyle
+from pi_controller.simulation.hand_motion import Hand, HandStyle
 
 measure = load_file("tests/sensing/measure_hands.py")
 

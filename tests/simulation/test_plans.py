@@ -11,8 +11,8 @@ from pi_controller.games.slahal.people import HOLDERS, PADS_OF, bones_plan, duos
 from pi_controller.games.slahal.referee import SIGNAL_BY_PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.rules import registry
-from pi_controller.simulation.people import RATTLE_S, throw_script
 from pi_controller.simulation.plans import Mischief
+from pi_controller.simulation.throw_plans import RATTLE_S, throw_script
 
 ALL = Mischief(1.0, 1.0)
 HIDES = [(seed, hide) for seed in range(8) for hide in range(1, 26)]

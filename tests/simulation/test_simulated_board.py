@@ -9,7 +9,7 @@ from hypothesis import example, given
 
 from pi_controller.board import wire
 from pi_controller.pads import PADS
-from pi_controller.simulation import board
+from pi_controller.simulation import board, portable_files
 
 
 @pytest.fixture(scope="module")
@@ -17,8 +17,8 @@ def firmware():
     """Return the firmware's guards as they are shipped."""
     paths = {"guards": Path(board.__file__).parents[2] / "firmware" / "guards.py"}
     found = {"wire": wire}
-    guards = board.load_firmware("guards", paths, found)
-    assert guards.jolt is not board.modules()["guards"].jolt
+    guards = portable_files.load_firmware("guards", paths, found)
+    assert guards.jolt is not portable_files.modules()["guards"].jolt
     assert guards.__name__ not in sys.modules
     return guards
 
@@ -32,4 +32,4 @@ BLOCKS = st.lists(SAMPLES, min_size=3, max_size=16)
 @example([[0] * PADS] * 15 + [[0, 0, 0, 65535]], 224)
 def test_simulated_jolt_position_matches_firmware(firmware, block, least):
     data = bytearray(b"".join(value.to_bytes(2, "little") for sample in block for value in sample))
-    assert board.find_jolt(data, least) == firmware.jolt(data, least)
+    assert portable_files.find_jolt(data, least) == firmware.jolt(data, least)

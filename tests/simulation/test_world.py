@@ -11,7 +11,8 @@ from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
 from pi_controller.simulation.board import SimBoard
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.sensors import NARROW, WIDE, WIDE_CODES, HandStyle, read_converter
+from pi_controller.simulation.hand_motion import HandStyle
+from pi_controller.simulation.piezo_discs import NARROW, WIDE, WIDE_CODES, read_converter
 from pi_controller.simulation.world import World
 
 PINS = pinmap()

@@ -5,7 +5,7 @@ import struct
 
 from pi_controller.board import wire
 from pi_controller.board.session import BoardSession
-from pi_controller.simulation.board import modules
+from pi_controller.simulation.portable_files import modules
 
 
 class ToyBoard:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from pi_controller.exhibit.visitor_game import Guess
+    from pi_controller.exhibit.opponents import Guess
 
 WELL = MachineHealth(55.0, under_voltage=False, under_voltage_since_start=False, free_bytes=10**10, fs_errors=0)
 STEP_S = 0.25

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pi_controller.pinmap import pinmap
-from pi_controller.simulation.sensors import HandStyle
+from pi_controller.simulation.hand_motion import HandStyle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -33,7 +33,8 @@ from pi_controller.board.messages import Piezo, Touch
 from pi_controller.sensing.events import Strike
 from pi_controller.sensing.sensors import MatSensors
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.sensors import Hand, HandStyle, TouchStrips
+from pi_controller.simulation.hand_motion import Hand, HandStyle
+from pi_controller.simulation.touch_strips import TouchStrips
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from measure_slow import ARMED, BEGINS_S, STRETCH_S, STRETCHES, felt
 
 from pi_controller.board import wire
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.sensors import SimPiezo
+from pi_controller.simulation.piezo_discs import SimPiezo
 
 LEVELS_DB = (-53.0, -50.0, -47.0, -44.0, -41.0, -35.0, -25.0, -10.0, 0.0, 10.0, 13.0, 16.0, 18.8)
 HZ, BITS = 4000.0, 16

@@ -19,7 +19,7 @@ from pi_controller.board import wire
 from pi_controller.errors import SettingsError
 from pi_controller.sensing.strikes import StrikeDetector
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.sensors import MID, SimPiezo
+from pi_controller.simulation.piezo_discs import MID, SimPiezo
 
 RATES = (500, 1000, 1250, 1500, 2000, 4000)
 STRETCHES, STRETCH_S, BEGINS_S = 20, 2.6, 0.5

@@ -16,7 +16,7 @@ from phases import ALL, BOUND, DAKOTA, NONCE, PHASES, SEAL
 from PIL import Image
 from played import play
 
-from pi_controller.display.drawing import player_name
+from pi_controller.display.shown_names import player_name
 from pi_controller.referee.commitment import CommitmentContext, check, commitment
 from pi_controller.referee.facts import BeadShown, Commit, CommitmentWithdrawn, Reveal
 from pi_controller.referee.reducer import apply, blank
@@ -25,8 +25,9 @@ from pi_controller.rules import registry
 from pi_controller.table.view import Opening, view_of
 from pi_controller.web import address
 from pi_controller.web.address import PageSettings, list_urls, normalize_address, qr_code, qr_text
+from pi_controller.web.check_page import check_page
 from pi_controller.web.feed import Feed
-from pi_controller.web.live_page import check_page, make_board, overlay, page, room, strip
+from pi_controller.web.live_page import make_board, overlay, page, room, strip
 from pi_controller.web.public_pages import find_page, rules_page, rules_route
 from pi_controller.web.server import WebServer
 

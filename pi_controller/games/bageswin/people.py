@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from pi_controller.games.bageswin.rules import PIECES
-from pi_controller.simulation.people import Throwers, ThrowScript
+from pi_controller.simulation.throw_plans import ThrowScript
+from pi_controller.simulation.throwing_people import Throwers
 
 
 def throw_action(random: np.random.Generator) -> dict[str, Any]:

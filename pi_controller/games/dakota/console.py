@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pi_controller.display import phrases
-from pi_controller.display.drawing import isolate_name, team_name
 from pi_controller.display.game_display import key_to_words
 from pi_controller.display.i18n import catalogue
+from pi_controller.display.shown_names import isolate_name, team_name
 from pi_controller.games.dakota.rules import FOUL_KINDS, DakotaSheet, DakotaState
 from pi_controller.rules.base import Game, IllegalActionError, opposing_team
 from pi_controller.table.view import View

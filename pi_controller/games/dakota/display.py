@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 
 from pi_controller.display import drawing as draw
 from pi_controller.display import phrases
-from pi_controller.display.drawing import isolate_name, team_name
 from pi_controller.display.game_display import GameShow, PadMark, Word, both_teams, number, point_gained
 from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.shown_names import isolate_name, team_name
 from pi_controller.games.dakota.rules import DakotaSheet
 from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap

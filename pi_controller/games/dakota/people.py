@@ -10,9 +10,9 @@ from pi_controller.referee.settings import PASS_FOULS
 from pi_controller.rules.base import Team
 from pi_controller.sensing.events import Side
 from pi_controller.simulation.habits import SECOND_FALL_S, TIDY, Habits, plan_neighbour, plan_round, seeded_random
+from pi_controller.simulation.hand_motion import HandStyle
 from pi_controller.simulation.people import RETRY_S, People, choose_answer, raise_level
 from pi_controller.simulation.plans import HidePlan, PadPass, Stroke, hide_plan, toss
-from pi_controller.simulation.sensors import HandStyle
 from pi_controller.simulation.truth import Truth
 from pi_controller.table.view import QuestionView, View
 

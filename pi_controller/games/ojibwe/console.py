@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pi_controller.display.drawing import team_name
+from pi_controller.display.shown_names import team_name
 from pi_controller.games.ojibwe.rules import OjibweSheet
 from pi_controller.pads import EVERY_PAD
 from pi_controller.web import game_page as page

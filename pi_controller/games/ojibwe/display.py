@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pi_controller.display import drawing as draw
 from pi_controller.display import game_display as show
 from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.shown_names import isolate_name, team_name
 from pi_controller.games.ojibwe.rules import HIGH, HIGH_MATE, OjibweSheet, miss_value
 from pi_controller.pads import EVERY_PAD
 from pi_controller.rules.scoreboard import gains
@@ -136,7 +136,7 @@ class OjibweShow(show.GameShow[OjibweSheet]):
             return ""
         passes = now != hid
         if (team := show.point_gained(view)) is not None:
-            names["team"] = draw.isolate_name(draw.team_name(view, team))
+            names["team"] = isolate_name(team_name(view, team))
             if sheet["winner"]:
                 template = text("Missed: a short stick to {team}") if missed else text("Found: a short stick to {team}")
             elif missed:
@@ -145,7 +145,7 @@ class OjibweShow(show.GameShow[OjibweSheet]):
                 template = text("Found: a short stick to {team}, and {hider} hide next")
             return template.format(**names)
         n = gains(view.before, view.scoreboard).get(hid, 0)
-        names["team"] = draw.isolate_name(draw.team_name(view, hid))
+        names["team"] = isolate_name(team_name(view, hid))
         names["counters"] = plural("{n} counter", "{n} counters", n).format(n=show.number(n, language))
         if missed and passes:
             template = text("Missed: {counters} to {team}, and {hider} hide next")

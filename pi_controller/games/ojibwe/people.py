@@ -14,8 +14,8 @@ from pi_controller.pads import EVERY_PAD
 from pi_controller.sensing.events import Side
 from pi_controller.simulation import plans
 from pi_controller.simulation.conditions import Stream, rng
+from pi_controller.simulation.hand_motion import HandStyle
 from pi_controller.simulation.people import RETRY_S, TurnPeople, choose_answer, raise_level
-from pi_controller.simulation.sensors import HandStyle
 from pi_controller.table.view import QuestionView, View
 
 MARKED = "marked ball"

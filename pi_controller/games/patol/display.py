@@ -11,8 +11,10 @@ from typing import Any, ClassVar
 from rich.text import Text
 
 from pi_controller.display import drawing as draw
+from pi_controller.display import terminal_drawing
 from pi_controller.display.game_display import GameShow, Word, number, side_name, throws
 from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.shown_names import isolate_name, player_name
 from pi_controller.games.patol.rules import RIVERS, STONES, HorseRow, PatolSheet
 from pi_controller.pinmap import pinmap
 from pi_controller.rules.scoreboard import gains
@@ -40,12 +42,14 @@ def _notch(horses: list[HorseRow], notch: int, cells: int) -> Text:
     cell = Text()
     for n, i in enumerate(here):
         if n == cells - 2 and len(here) > cells - 1:
-            cell.append("+", draw.BOLD)
+            cell.append("+", terminal_drawing.BOLD)
             break
-        cell.append(str(i + 1), draw.solid(draw.PLAYERS[i % len(draw.PLAYERS)][0]))
+        cell.append(str(i + 1), terminal_drawing.solid(draw.PLAYERS[i % len(draw.PLAYERS)][0]))
     if not here:
         river = notch in RIVERS.values()
-        cell.append("≈" if river else "·", draw.solid(draw.RIVER, bold=False) if river else draw.DIM)
+        cell.append(
+            "≈" if river else "·", terminal_drawing.solid(draw.RIVER, bold=False) if river else terminal_drawing.DIM
+        )
     cell.append(" " * (cells - cell.cell_len))
     return cell
 
@@ -114,17 +118,17 @@ class PatolShow(GameShow[PatolSheet]):
         text, horses = catalogue(language).gettext, self.sheet(view)["horses"]
         lines: list[Text] = []
         for river, first in RIVERS.items():
-            quarter = draw.label("  " + text(RIVER_NAMES[river]))
+            quarter = terminal_drawing.label("  " + text(RIVER_NAMES[river]))
             for notch in range(first, first + STONES // len(RIVERS)):
                 quarter.append_text(_notch(horses, notch, 3 if width < 62 else 4))
-            lines.append(draw.fit(quarter, width))
+            lines.append(terminal_drawing.fit(quarter, width))
         return lines
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return the action that the table is waiting for."""
         if starter := starts_next(self.sheet(view)):
             template = catalogue(language).gettext("{player} chooses a river and a direction")
-            return template.format(player=draw.isolate_name(draw.player_name(view, starter)))
+            return template.format(player=isolate_name(player_name(view, starter)))
         return throws(view, language)
 
     def result(self, view: View, language: str = "en") -> str:
@@ -135,10 +139,13 @@ class PatolShow(GameShow[PatolSheet]):
             return ""
         moved = gains(view.before, view.scoreboard)
         back = next((player for player, n in moved.items() if n < 0), None)
-        names = {"player": draw.isolate_name(draw.player_name(view, thrower)), "value": number(value, language)}
+        names = {
+            "player": isolate_name(player_name(view, thrower)),
+            "value": number(value, language),
+        }
         if back is not None:
             template = text("{player} throws {value} and sends the horse of {other} back to its start")
-            return template.format(other=draw.isolate_name(draw.player_name(view, back)), **names)
+            return template.format(other=isolate_name(player_name(view, back)), **names)
         if not moved.get(thrower):
             return ""
         if sheet["thrower"] == thrower and not sheet["winner"]:

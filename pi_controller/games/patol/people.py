@@ -8,7 +8,8 @@ import numpy as np
 from pi_controller.games.patol.display import SHOW
 from pi_controller.games.patol.rules import DIRECTIONS, RIVERS
 from pi_controller.simulation.conditions import Stream, rng
-from pi_controller.simulation.people import RETRY_S, Throwers
+from pi_controller.simulation.people import RETRY_S
+from pi_controller.simulation.throwing_people import Throwers
 from pi_controller.table.view import View
 
 

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from pi_controller.display.drawing import player_name
+from pi_controller.display.shown_names import player_name
 from pi_controller.games.plum_stone.display import SHOW
 from pi_controller.games.plum_stone.rules import VALUES, PlumStoneSheet
 from pi_controller.web import game_page as page

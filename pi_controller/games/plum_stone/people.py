@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from pi_controller.simulation.people import Throwers, ThrowScript
 from pi_controller.simulation.plans import toss
+from pi_controller.simulation.throw_plans import ThrowScript
+from pi_controller.simulation.throwing_people import Throwers
 from pi_controller.table.view import View
 
 

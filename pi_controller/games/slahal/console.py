@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from pi_controller.display.drawing import isolate_name, team_name
+from pi_controller.display.shown_names import isolate_name, team_name
 from pi_controller.games.slahal.display import SIGNALS, SlahalShow
 from pi_controller.games.slahal.rules import ONE_PAIR, SlahalSheet
 from pi_controller.web import game_page as page

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pi_controller.display import drawing as draw
 from pi_controller.display.game_display import GameShow, Word, both_teams, number, pads_opened, side_name
 from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.shown_names import isolate_name, team_name
 from pi_controller.games.slahal.rules import SlahalSheet
 from pi_controller.rules.base import opposing_team
 from pi_controller.rules.scoreboard import gains
@@ -95,8 +95,8 @@ class SlahalShow(GameShow[SlahalSheet]):
             "king_moved": text("{winner} wins: {loser} moved the king stick too early"),
         }[sheet["finish"]]
         return template.format(
-            winner=draw.isolate_name(draw.team_name(view, winner)),
-            loser=draw.isolate_name(draw.team_name(view, loser)),
+            winner=isolate_name(team_name(view, winner)),
+            loser=isolate_name(team_name(view, loser)),
             won=sheet["sticks"][winner],
             lost=sheet["sticks"][loser],
         )

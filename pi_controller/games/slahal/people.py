@@ -15,9 +15,9 @@ from pi_controller.games.slahal.rules import Signal
 from pi_controller.pads import EVERY_PAD
 from pi_controller.rules.base import Team
 from pi_controller.simulation.conditions import Stream, rng
+from pi_controller.simulation.hand_motion import HandStyle
 from pi_controller.simulation.people import RETRY_S, TurnPeople, choose_answer
 from pi_controller.simulation.plans import PACES, Mischief, PaceName, span
-from pi_controller.simulation.sensors import HandStyle
 from pi_controller.table.view import QuestionView, View
 
 PADS_OF: dict[Signal, tuple[int, int]] = {"right": (1, 3), "left": (2, 4), "inside": (2, 3), "outside": (1, 4)}

@@ -19,7 +19,7 @@ from pathlib import Path
 from load_file import load_file
 
 from pi_controller.board import wire
-from pi_controller.simulation.board import load_firmware
+from pi_controller.simulation.portable_files import load_firmware
 
 REPL = Path(__file__).with_name("repl.mjs")
 PICO = {"name": "micropython", "version": (1, 24, 1), "machine": "Adafruit Feather RP2040 with RP2040", "blocks": 200}
