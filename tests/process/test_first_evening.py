@@ -95,10 +95,10 @@ def test_from_a_clone_to_ones_own_first_game(terminal, tmp_path):
     screen.until("hides the bead")
     screen.type("missed 2")
     screen.until("Second hit")
-    assert "[2] not found" in "\n".join(screen.lines())
+    assert "[2] first hit: not found" in "\n".join(screen.lines())
     screen.press("\x03")
     assert screen.ended() == 0
-    assert "Long   Short" in "\n".join(screen.lines()), "the plain sheet stands last"
+    assert "Points   Sticks" in "\n".join(screen.lines()), "the plain sheet stands last"
     again = terminal("run")
     again.until("Run the table of table.toml? (y):")
     again.type("")
