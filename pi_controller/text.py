@@ -96,9 +96,6 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
     return f"; did you mean {close[0]}?" if close else ""
 
 
-# Syntax of languages in the settings: a code such as `en`, `dak` or `oj`, or a catalogue file, `FOLDER/dak.po`.
-
-
 SUFFIX = ".po"
 _CODE = re.compile(r"[A-Za-z]{2,8}([_-][A-Za-z0-9]{1,8})*")
 

@@ -1,8 +1,4 @@
-"""Save the settings of a system service: its page asks, and a unit of the machine writes the files.
-
-The service may not write its settings, because the machine trusts their folder. It puts the changes into a file that a
-unit watches (`kiosk.Request`); that unit refuses what the page could not change, and answers in the settings' folder.
-"""
+"""The unit that writes the settings of a system service at its request (`config.request`), and what it accepts."""
 
 import tomllib
 from collections.abc import Mapping

@@ -50,8 +50,6 @@ class UpdateError(MatError, RuntimeError):
 
 # Signatures are SSH's (`ssh-keygen -Y`): available on every Debian, made with an ordinary SSH key. Rejected: minisign
 # (one more tool and key on the host's laptop, no maintained reader in Python). There is no default key.
-
-
 _SIGNING_HINT = f"ssh-keygen -Y sign -f KEY -n {NAMESPACE} FILE makes it"
 
 

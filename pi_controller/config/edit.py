@@ -12,7 +12,6 @@ from types import NoneType, UnionType
 from typing import Any, Literal, cast, get_args, get_origin
 
 import msgspec
-import tomlkit
 from pydantic.fields import FieldInfo
 
 from pi_controller.config.fields import Keys, Section, describe_values, list_fields
@@ -190,6 +189,8 @@ def require_valid(
 
 def edit_text(text: str, chosen: Mapping[Keys, Any]) -> str:
     """Return `text` with the values of `chosen` in their places, None: without the key; comments and order stay."""
+    import tomlkit  # noqa: PLC0415 - few tables ever change their settings, and it loads slowly
+
     document = tomlkit.parse(text)
     for keys, value in chosen.items():
         section: Any = document

@@ -1,4 +1,4 @@
-"""What the card tells its table of the machine: the page and the screen need it, and machine.toml is root's alone."""
+"""What a card's page and screen need of machine.toml, in a file of its own: only root reads the other."""
 
 import os
 from pathlib import Path

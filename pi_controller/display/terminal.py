@@ -18,6 +18,7 @@ from pi_controller.display import phrases, terminal_drawing
 from pi_controller.display.game_display import PadMark, describe_note, game_name, get_show, label, word
 from pi_controller.display.i18n import catalogue
 from pi_controller.display.shown_names import ISOLATES, player_name
+from pi_controller.display.terminal_drawing import BAR, BOLD, DIM, PLAYER_BAR, TEAMS, bar_line, fit, solid, team_line
 from pi_controller.rules.scoreboard import Count, Side
 from pi_controller.table.view import View
 from pi_controller.text import strip_controls
@@ -94,23 +95,21 @@ def _within(lines: list[Text], height: int) -> list[Text]:
 def _wrap_line(line: Text, width: int, indent: int) -> list[Text]:
     console = Console(width=width, file=io.StringIO(), legacy_windows=False)
     parts = line.wrap(console, max(16, width - indent))
-    return [
-        terminal_drawing.fit(Text(" " * indent if i else "").append_text(part), width) for i, part in enumerate(parts)
-    ]
+    return [fit(Text(" " * indent if i else "").append_text(part), width) for i, part in enumerate(parts)]
 
 
 def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
     text = catalogue(language).gettext
-    left = Text.assemble((game_name(view.game, language), terminal_drawing.BOLD))
+    left = Text.assemble((game_name(view.game, language), BOLD))
     facts = [text("hide {n}").format(n=view.hide)] if view.hide else []
     facts += [text("first to {points}").format(points=view.scoreboard.goal)] if view.scoreboard.goal else []
-    left.append(f"  {', '.join(facts)}", terminal_drawing.DIM)
+    left.append(f"  {', '.join(facts)}", DIM)
     mat = text("mat connected") if view.sensors else text("sensors off")
-    right = Text(mat if view.link else text("no mat"), terminal_drawing.DIM)
+    right = Text(mat if view.link else text("no mat"), DIM)
     head = left.append(" " * max(2, width - left.cell_len - right.cell_len)).append_text(right)
     lines = [
-        terminal_drawing.fit(head, width),
-        terminal_drawing.fit(Text("─" * width, terminal_drawing.DIM), width),
+        fit(head, width),
+        fit(Text("─" * width, DIM), width),
         Text(""),
     ]
     lines += _table(view, language, width)
@@ -135,14 +134,14 @@ def _table(view: View, language: str, width: int) -> list[Text]:
         lines.append(_pads(pads, language, width))
     if board.notes:
         notes = " · ".join(describe_note(view.game, note, language) for note in board.notes)
-        lines.append(terminal_drawing.fit(Text(f"  {notes}"), width))
+        lines.append(fit(Text(f"  {notes}"), width))
     return [*lines, Text("")]
 
 
 def _bar(view: View, count: Count, light: draw.Light, dims: str, language: str, width: int) -> Text:
-    of = min(count.of, terminal_drawing.BAR)
+    of = min(count.of, BAR)
     lit = draw.count_pixels(count.n, count.of, of)
-    return terminal_drawing.bar_line(
+    return bar_line(
         label(view.game, count.unit, language), terminal_drawing.bar(lit, of, width, light, dims), count.n, width
     )
 
@@ -155,55 +154,51 @@ def _doing(view: View, side: Side, language: str) -> str:
 
 
 def _two_sided(view: View, side: Side, language: str, width: int) -> list[Text]:
-    _, light, dims = terminal_drawing.TEAMS[side.key]
+    _, light, dims = TEAMS[side.key]
     score = side.score if side.bars != side.counts else ""
-    lines = [terminal_drawing.team_line(side.key, player_name(view, side.key), score, width)]
+    lines = [team_line(side.key, player_name(view, side.key), score, width)]
     lines += [_bar(view, bar, light, dims, language, width) for bar in side.bars]
     return [
         *lines,
-        terminal_drawing.fit(Text(f"  {_doing(view, side, language)}".rstrip(), terminal_drawing.BOLD), width),
+        fit(Text(f"  {_doing(view, side, language)}".rstrip(), BOLD), width),
     ]
 
 
 def _player(view: View, side: Side, number: int, width: int, language: str) -> Text:
     light, dims = draw.PLAYERS[(number - 1) % len(draw.PLAYERS)]
     at_turn = side.key in (view.scoreboard.turn, view.scoreboard.winner)
-    line = Text.assemble(
-        ("▶ " if at_turn else "  ", terminal_drawing.BOLD), (f"{number} ", terminal_drawing.solid(light))
-    )
+    line = Text.assemble(("▶ " if at_turn else "  ", BOLD), (f"{number} ", solid(light)))
     (count, *_) = side.counts
     line.append_text(
         terminal_drawing.bar(
-            draw.count_pixels(count.n, count.of, terminal_drawing.PLAYER_BAR),
-            terminal_drawing.PLAYER_BAR,
+            draw.count_pixels(count.n, count.of, PLAYER_BAR),
+            PLAYER_BAR,
             width,
             light,
             dims,
         )
     )
-    line.append(f" {count.n:>3}  ", terminal_drawing.BOLD).append(
-        f"{_doing(view, side, language)}  ".lstrip(), terminal_drawing.DIM
-    )
-    return terminal_drawing.fit(line.append(player_name(view, side.key), terminal_drawing.solid(light)), width)
+    line.append(f" {count.n:>3}  ", BOLD).append(f"{_doing(view, side, language)}  ".lstrip(), DIM)
+    return fit(line.append(player_name(view, side.key), solid(light)), width)
 
 
 def _pads(pads: Sequence[PadMark], language: str, width: int) -> Text:
     line = terminal_drawing.label("  " + catalogue(language).gettext("pads"))
     for number, pad in enumerate(pads, 1):
         line.append(f"[{number}]", Style(dim=not pad.said and not pad.mark)).append(
-            f" {pad.worth}" if pad.worth else "", terminal_drawing.DIM
+            f" {pad.worth}" if pad.worth else "", DIM
         )
-        line.append(f" {pad.said}" if pad.said else "", terminal_drawing.BOLD).append("   ")
-    return terminal_drawing.fit(line, width)
+        line.append(f" {pad.said}" if pad.said else "", BOLD).append("   ")
+    return fit(line, width)
 
 
 def _clocks(view: View, t: float, language: str) -> list[Text]:
-    return [Text(clock, terminal_drawing.BOLD) for clock in phrases.clocks(view, t, language)] if t else []
+    return [Text(clock, BOLD) for clock in phrases.clocks(view, t, language)] if t else []
 
 
 def _messages(view: View, language: str) -> list[Text]:
     text = catalogue(language).gettext
-    lines = [Text(phrases.sentence(view, language), terminal_drawing.BOLD)]
+    lines = [Text(phrases.sentence(view, language), BOLD)]
     if standing := phrases.describe_status(view, language):
         lines.append(Text(standing, Style(color="yellow")))
     if note := phrases.notice(view, language):
@@ -222,21 +217,19 @@ def _messages(view: View, language: str) -> list[Text]:
         lines.append(Text(turn_worth))
     for call in view.calls:
         known = word(call, language, view.game)
-        line = Text.assemble((known.shown, terminal_drawing.BOLD))
-        line.append(f" ({known.spoken})" if known.spoken else "", terminal_drawing.DIM)
+        line = Text.assemble((known.shown, BOLD))
+        line.append(f" ({known.spoken})" if known.spoken else "", DIM)
         meaning = phrases.foul(view.foul, language) if call == "foul" and view.foul else known.meaning
         lines.append(line.append(f"  {meaning}" if meaning else ""))
     if view.hits:
-        lines.append(
-            Text(". ".join(phrases.hit(i, one, language) for i, one in enumerate(view.hits, 1)), terminal_drawing.DIM)
-        )
+        lines.append(Text(". ".join(phrases.hit(i, one, language) for i, one in enumerate(view.hits, 1)), DIM))
     if view.commit:
         opened = view.opening is not None and view.opening.hash == view.commit
         state = text("opened: it was under pad {pad}").format(pad=view.opening.pad) if opened and view.opening else ""
         lines.append(
             Text(
                 text("Sealed {hash}").format(hash=view.commit[:16] + "…") + (f", {state}" if state else ""),
-                terminal_drawing.DIM,
+                DIM,
             )
         )
     for line in lines:

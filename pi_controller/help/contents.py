@@ -24,7 +24,7 @@ GENERATED = {
     f"{FOLDER}reference/options.md": "options_page",
     f"{FOLDER}reference/api.md": "api_page",
 }
-"""Pages made from the code, each by a function of `pi_controller.cli.help_pages`."""
+"""Pages made from the code, each by a function of `pi_controller.cli.reference_pages`."""
 MAX_RESULTS = 20
 EXCERPT_CHARS = 160
 PICTURES = {".svg": "image/svg+xml", ".png": "image/png"}
@@ -100,7 +100,7 @@ def read_page(source: str) -> str:
     """Return the Markdown of the page `source`."""
     if source in GENERATED:
         # by name, because the reference imports every other part of the program
-        make: Callable[[], str] = getattr(import_module("pi_controller.cli.help_pages"), GENERATED[source])
+        make: Callable[[], str] = getattr(import_module("pi_controller.cli.reference_pages"), GENERATED[source])
         return make()
     path = locate(source)
     if path is None:

@@ -1,4 +1,4 @@
-"""Create files that only their owner can read, and explain why a file cannot be written."""
+"""Create files that only their owner can read, write files whole, and explain why one cannot be written."""
 
 import os
 import shlex
@@ -64,14 +64,11 @@ def explain_refusal(paths: Iterable[Path], setting: str = "") -> str:
     return ""
 
 
-# Atomic writes: a file has its old or its new content, also after a power cut.
-
-
 def atomic_write(path: Path, content: bytes, mode: int | None = None) -> None:
-    """Replace `path` by `content` atomically and sync it to disk. Raises `OSError`.
+    """Replace `path` by `content` and sync it to disk. Raises `OSError`.
 
-    `mode` are the permissions (None: by the umask). Temporary files of programs that were killed while writing are
-    removed.
+    The file has its old or its new content, also after a power cut. `mode` are the permissions (None: by the umask).
+    Temporary files of programs that were killed while writing are removed.
     """
     remove_unfinished(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")

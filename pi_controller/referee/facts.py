@@ -372,8 +372,6 @@ UNDO_PROOF_FACTS = (*MAT_FACTS, *TABLE_FACTS, RoundClock, MatchVoid)
 #
 # Pads are numbered as the hiders see them, pad 1 on their left. A single mat between the teams faces only one of them,
 # so its numbering turns with the roles; if each team has a mat of its own, the mat changes instead.
-
-
 Seats = Literal["turn", "stay", "each"]
 """`turn`: one mat, A sits at its near edge and B at the far one. `stay`: one mat, the hiders always sit at its near
 edge. `each`: A and B each have a mat of their own.

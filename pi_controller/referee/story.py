@@ -1,4 +1,4 @@
-"""State of a game and the table around it: a `Story`, folded from facts by `apply`.
+"""State of a game and the table around it: a `Story`, folded from facts by `reducer.apply`.
 
 A story and its parts are public, frozen and hashable. None has a field that could hold the bead's place before the
 reveal. Data of a single hide belongs to its `Hide`, so that the next one begins as `Hide(number + 1)`.

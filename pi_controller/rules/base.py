@@ -249,8 +249,6 @@ class WonGame(Game[W]):
 # The short human form of an action as data: the parts that are written without their key, and their order.
 #
 # A game defines the forms of its actions (`Game.forms`); lines are read and written by `record.notation`.
-
-
 @dataclass(frozen=True, slots=True)
 class FormPlace:
     """One part of an action: its `path` (`red.woman` is the key `woman` inside `red`) and its notation.

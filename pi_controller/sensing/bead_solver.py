@@ -20,8 +20,6 @@ Array = NDArray[np.float64]
 #
 # Far from a magnet (a bead at 30 mm is far) its field is a dipole's, `B = mu0 / 4 pi * (3 r (m . r) / |r|^5 - m /
 # |r|^3)`; in mm, A m^2 and microtesla the constant is 1e8.
-
-
 UT_MM3_PER_AM2 = 1e8
 """mu0 / 4 pi in microtesla mm^3 / (A m^2)."""
 _EYE = np.eye(3)

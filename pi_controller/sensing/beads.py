@@ -466,8 +466,6 @@ def _subtract_mean(off: Array, ok: NDArray[np.bool_]) -> Array:
 
 
 # ufuncs' own `reduce`, because the methods and functions of numpy take several times as long for so few numbers
-
-
 def _peak(off: Array) -> float:
     """Return the greatest absolute value."""
     return float(np.maximum.reduce(np.abs(off), axis=None))

@@ -95,8 +95,6 @@ class Conditions:
 
 
 # Seeded randomness by name: the same (seed, stream, place in the stream) gives the same numbers, in any order.
-
-
 class Stream(IntEnum):
     """Purposes of random numbers; the values are part of every recorded seed and must never change."""
 

@@ -287,11 +287,8 @@ def choose_answer(choices: tuple[str, ...], answer: str, otherwise: str = "none"
     return otherwise if otherwise in choices else choices[0]
 
 
-# Base class of simulated players with ground truth by turn; a restarted turn does not repeat its foul.
-
-
 class TurnPeople(People):
-    """The players of a game with a score sheet."""
+    """The players of a game with a score sheet; a restarted turn does not repeat its foul."""
 
     truth_class = Turns
 

@@ -13,7 +13,7 @@ from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.facts import Seats, is_mirrored
 from pi_controller.rules.base import Team
-from pi_controller.simulation import hand_motion, piezo_discs, sensors, touch_strips
+from pi_controller.simulation import hand_motion, magnetometers, piezo_discs, touch_strips
 from pi_controller.simulation.conditions import Conditions, Stream, rng
 
 NS = 1_000_000_000
@@ -34,7 +34,7 @@ class World:
         self.ns = 0
         self.piezo = piezo_discs.SimPiezo(seed, self.conditions)
         self.strips = touch_strips.TouchStrips(seed, self.conditions)
-        self.magnets = sensors.Magnets(seed, self.conditions)
+        self.magnets = magnetometers.Magnets(seed, self.conditions)
         self.hands: dict[hand_motion.Side | int, hand_motion.Hand] = {
             "hider": hand_motion.Hand("hider"),
             "hitter": hand_motion.Hand("hitter"),
@@ -125,8 +125,8 @@ class World:
         known = self.magnets.beads.get(bead)
         if known is None:
             random = rng(self.seed, Stream.BEAD, 0, len(self.magnets.beads))
-            strength = (sensors.MARKED_AM2 if marked else sensors.UNMARKED_AM2) * random.normal(1.0, 0.03)
-            known = self.magnets.beads[bead] = sensors.SimBead(strength * _direction(random))
+            strength = (magnetometers.MARKED_AM2 if marked else magnetometers.UNMARKED_AM2) * random.normal(1.0, 0.03)
+            known = self.magnets.beads[bead] = magnetometers.SimBead(strength * _direction(random))
         known.place, known.hand = None, self.hand(side)
         self.magnets.update_fields()
 
@@ -152,7 +152,7 @@ class World:
             x, y = (-where[0], -where[1]) if self.turned else where
         axis = _direction(random) if facing is None else np.array(facing) / np.linalg.norm(facing)
         known.moment = float(np.linalg.norm(known.moment)) * axis
-        known.hand, known.place = None, np.array([x, y, sensors.LYING_Z])
+        known.hand, known.place = None, np.array([x, y, magnetometers.LYING_Z])
         self.magnets.update_fields()
 
     def take(self, bead: str) -> None:

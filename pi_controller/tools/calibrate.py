@@ -296,8 +296,8 @@ def _drive(
 
 
 _STATIC = {
-    "calibrate.css": ("pi_controller.calibration", "text/css"),
-    "calibrate.js": ("pi_controller.calibration", "text/javascript"),
+    "calibrate.css": ("pi_controller.tools", "text/css"),
+    "calibrate.js": ("pi_controller.tools", "text/javascript"),
 }
 _PAGE, _WALK = (Path(__file__).with_name(name) for name in ("page.html", "walk.html"))
 

@@ -1,4 +1,4 @@
-"""Checks of a table besides its sensors: the link to the board, the machine, the journal's disk, pins and service."""
+"""Checks of the link to the board, of what the board tells of itself, and of the Pi's pins."""
 
 from __future__ import annotations
 

@@ -20,9 +20,6 @@ from pi_controller.pinmap import shipped_file
 from pi_controller.simulation.portable_files import modules
 from pi_controller.tools.boot_drive import GET, MICROPYTHON_HINT, THEN, FlashError, find_boot_drive
 
-# The firmware shipped with this program, as the files on a board.
-
-
 MAIN = "main.py"
 LIST = "firmware.json"
 """File on the board that lists our files, so that a later firmware can remove obsolete ones."""

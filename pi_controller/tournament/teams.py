@@ -177,8 +177,6 @@ class Registration:
 # The lot of each team is SHA-256 of the seed, a slash and the team's name, all in UTF-8; the teams are placed by their
 # lots, the lowest first. `printf '%s' 'SEED/TEAM' | sha256sum` gives a lot on any computer. The seed should be a text
 # that no single person can choose: numbers from all captains, or dice thrown in front of them.
-
-
 def lot(seed: str, team: str) -> str:
     """Return the lot of a team, 64 hexadecimal digits.
 

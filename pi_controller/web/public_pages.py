@@ -1,4 +1,7 @@
-"""The public pages of a table: live, room, overlay, find, check and the rules in force."""
+"""The public pages of a table: live, room, overlay, find, check and the rules in force.
+
+They show only the public view and accept only GET.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
@@ -21,10 +24,6 @@ from pi_controller.web.limits import CSP
 from pi_controller.web.live_page import make_board, overlay, page
 from pi_controller.web.live_page import room as room_board
 from pi_controller.web.templates import render
-
-# Routes of the public pages: live page, room, overlay, addresses, rules, and the check of a commitment.
-#
-# They show only the public view and accept only GET.
 
 Answer = Callable[[Request], Awaitable[Response]]
 PLACES = ("bottom", "top")

@@ -10,7 +10,7 @@ from walking import walked, wrong
 from pi_controller.calibration import steps
 from pi_controller.calibration.detectors import RunningStats
 from pi_controller.sensing.strike_settings import StrikeSettings
-from pi_controller.simulation import sensors
+from pi_controller.simulation import magnetometers
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.hand_motion import HandStyle
 
@@ -208,13 +208,13 @@ def test_unmarked_ball_is_not_taken_for_bead(monkeypatch):
 def put_steel_under(monkeypatch, under_mm, edges_mm):
     """Put a steel plate under the simulated mat: the simulator's beads then induce its surface charge."""
     plate = scenes.Plate(scenes.MODULES_MM - under_mm, 0.8, edges_mm)
-    plain = sensors.response
+    plain = magnetometers.response
 
     def over_steel(places, place):
         axes = [plate.field_at(places, scenes.Magnet(place, axis, True)) for axis in np.eye(3)]
         return plain(places, place) + np.stack(axes, axis=-1)
 
-    monkeypatch.setattr(sensors, "response", over_steel)
+    monkeypatch.setattr(magnetometers, "response", over_steel)
 
 
 def bead_only(sim, walk, view):

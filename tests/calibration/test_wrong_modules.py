@@ -26,7 +26,7 @@ from pi_controller.pinmap import pinmap
 from pi_controller.sensing.beads import BeadTracker, ModuleCorrection, identity_correction, learn_baseline
 from pi_controller.sensing.events import BeadsAtRest
 from pi_controller.sensing.strike_settings import StrikeSettings
-from pi_controller.simulation import sensors
+from pi_controller.simulation import magnetometers
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import parse_fault
 from pi_controller.simulation.mat import SimListening
@@ -139,7 +139,7 @@ def test_second_magnets_accuse_no_module():
             place = np.array([rng.uniform(-500.0, 500.0), rng.uniform(-120.0, 120.0), 7.0])
             moment = rng.standard_normal(3)
             moment *= 0.176 / np.linalg.norm(moment)
-            extra.append(sensors.response(np.array(pinmap().magnetometer_positions()), place) @ moment)
+            extra.append(magnetometers.response(np.array(pinmap().magnetometer_positions()), place) @ moment)
         found = search_again(mat, np.array(mat.ut) + extra)
         assert not found.explained
         assert found.causes == ()
@@ -306,14 +306,14 @@ def test_walk_names_cause_and_profile_corrects_play(fault, words):
 
 @pytest.mark.slow
 def test_walk_fails_on_unexplained_contradicting_module(monkeypatch):
-    plain, askew = sensors.Magnets.field, tilt(50.0, (1.0, 0.5, 0.2))
+    plain, askew = magnetometers.Magnets.field, tilt(50.0, (1.0, 0.5, 0.2))
 
     def field(self, t):
         seen = plain(self, t)
         seen[9] = askew @ seen[9]
         return seen
 
-    monkeypatch.setattr(sensors.Magnets, "field", field)
+    monkeypatch.setattr(magnetometers.Magnets, "field", field)
     done = walked(2, meddle=bead_only)
     assert not done.view.passed
     assert wrong(done.view, "bead").startswith("magnetometer 10 (pad 2, middle right) contradicts the other")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import pi_controller.games
-from pi_controller.cli.help_pages import options_page
+from pi_controller.cli.reference_pages import options_page
 from pi_controller.rules import sheet
 from pi_controller.rules.options import format_option
 from pi_controller.rules.registry import game, names

@@ -183,7 +183,7 @@ def test_card_shows_time_since_last_contact(state, ago, said):
     assert re.findall(r'class="heard">(.*?)<', shown) == [said] * bool(said)
 
 
-def test_trouble_is_shown_for_disconnected_mat_alone():
+def test_only_a_disconnected_mat_is_trouble():
     for mat, told in ((None, False), (True, False), (False, True)):
         table = TableStatus("t01", state="ready", mat=mat)
         assert ("Its mat is not connected." in tables_markup([table])) is told

@@ -64,7 +64,7 @@ def test_other_spellings_of_a_record_have_no_faults(encoded):
     assert write(record) == GOOD
 
 
-def test_a_line_that_is_not_utf8_is_skipped_and_listed():
+def test_a_line_not_in_utf8_is_skipped():
     record = read(GOOD.replace("Ḣoḋ", "Hod").encode("latin-1"))
     assert "B" not in record.teams
     assert record.faults == [ParseIssue(6, "not UTF-8, skipped: save the file as UTF-8")]

@@ -4,7 +4,7 @@
 
 With `--worlds` the hiders are the steady, quick and slow ones, in surroundings worse than the mats of the simulation
 (`WORLDS`). A hand is *stuck* if the detector still has one under a pad ten seconds after the last one left.
-A simulation (`simulation/sensors.py`), not evidence about real hands. A hide is *exact* when the
+A simulation (`simulation/touch_strips.py`), not evidence about real hands. A hide is *exact* when the
 sure passes are those that were made, in number, pad and side; *unsure* when they are not, but a pass is told as
 unsure, or the passes whose side is known are right and the referee asks about a further one of unknown side
 (`referee/hide.py`); else it is *silently wrong*.

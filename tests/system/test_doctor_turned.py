@@ -11,8 +11,8 @@ from pi_controller.calibration.wrong_modules import TURNS
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import parse_fault
+from pi_controller.simulation.magnetometers import Magnets
 from pi_controller.simulation.mat import SimListening
-from pi_controller.simulation.sensors import Magnets
 
 ALL = np.ones(24, bool)
 

@@ -1,10 +1,10 @@
 """`python tests/tools/measure_levels.py [SEEDS]`: how soft and how hard a stroke may be, a table for circuits.md.
 
-Simulated piezos (`simulation/sensors.py`) as the board reads them, 20 strokes of one level a seed: by single readings,
-by its sums of 16, and by its sums behind the amplifier of `hardware/circuits.toml`, which raises all that the discs
-feel and none of the converter's own noise. The levels are peaks at the converter behind the recommended input, in dB of
-its full swing: above 0 a stroke is cut off at the ends of the range, and so is what its neighbours feel of it. Which
-stroke of the disc that is, `hardware/drawings/simulate.py` says.
+Simulated piezos (`simulation/piezo_discs.py`) as the board reads them, 20 strokes of one level a seed: by single
+readings, by its sums of 16, and by its sums behind the amplifier of `hardware/circuits.toml`, which raises all that
+the discs feel and none of the converter's own noise. The levels are peaks at the converter behind the recommended
+input, in dB of its full swing: above 0 a stroke is cut off at the ends of the range, and so is what its neighbours
+feel of it. Which stroke of the disc that is, `hardware/drawings/simulate.py` says.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """`python tests/tools/measure_slow.py [SEEDS]`: the strike detector at what a Pi without the board reads, a table.
 
-Simulated piezos (`simulation/sensors.py`) read 500 to 4000 times a second with the ten bits of an MCP3008, as they
+Simulated piezos (`simulation/piezo_discs.py`) read 500 to 4000 times a second with the ten bits of an MCP3008, as they
 are and behind a peak hold (attack at once, decay 15 ms, one side only); the board's sums beside them. As in a
 game strikes are reported while a hit is due only, and hands are away then. Each seed is 20 such stretches of 1.7 s,
 in a quiet room and in a hall with drums; three in four have one stroke of -30 to -10 dBFS, soft below -23. With

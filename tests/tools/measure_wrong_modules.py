@@ -30,7 +30,7 @@ from pi_controller.pinmap import pinmap
 from pi_controller.sensing.bead_solver import BEAD_HEIGHT_MM
 from pi_controller.sensing.beads import FLOOR_UT, ModuleCorrection, learn_baseline
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.sensors import LYING_Z, MARKED_AM2, Magnets, SimBead
+from pi_controller.simulation.magnetometers import LYING_Z, MARKED_AM2, Magnets, SimBead
 
 SENSORS = 24
 TURNS = right_angled_rotations()

@@ -248,7 +248,7 @@ def wait_of(office, address):
     return caught.value.wait_s
 
 
-def test_many_addresses_share_the_back_off_of_a_name(office):
+def test_many_addresses_share_the_names_back_off(office):
     for n in range(throttle.MAX_NETWORKS):
         wrong(office, 1, address=f"10.1.{n // 250}.{n % 250}")
     before = office.pins.hashed
@@ -301,7 +301,7 @@ def test_known_browser_has_its_own_back_off(office):
     assert office.come().person == office.ann
 
 
-def test_back_off_ends_after_a_day_and_if_the_clock_is_set_back():
+def test_back_off_ends_after_a_day():
     counts = Throttle()
     for _ in range(throttle.FREE_TRIES):
         assert counts.admit("ann", ELSEWHERE, 1000.0) == 0

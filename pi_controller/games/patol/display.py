@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 from rich.text import Text
 
 from pi_controller.display import drawing as draw
-from pi_controller.display import terminal_drawing
 from pi_controller.display.game_display import GameShow, Word, number, side_name, throws
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.display.shown_names import isolate_name, player_name
+from pi_controller.display.terminal_drawing import BOLD, DIM, fit, label, solid
 from pi_controller.games.patol.rules import RIVERS, STONES, HorseRow, PatolSheet
 from pi_controller.pinmap import pinmap
 from pi_controller.rules.scoreboard import gains
@@ -42,14 +42,12 @@ def _notch(horses: list[HorseRow], notch: int, cells: int) -> Text:
     cell = Text()
     for n, i in enumerate(here):
         if n == cells - 2 and len(here) > cells - 1:
-            cell.append("+", terminal_drawing.BOLD)
+            cell.append("+", BOLD)
             break
-        cell.append(str(i + 1), terminal_drawing.solid(draw.PLAYERS[i % len(draw.PLAYERS)][0]))
+        cell.append(str(i + 1), solid(draw.PLAYERS[i % len(draw.PLAYERS)][0]))
     if not here:
         river = notch in RIVERS.values()
-        cell.append(
-            "≈" if river else "·", terminal_drawing.solid(draw.RIVER, bold=False) if river else terminal_drawing.DIM
-        )
+        cell.append("≈" if river else "·", solid(draw.RIVER, bold=False) if river else DIM)
     cell.append(" " * (cells - cell.cell_len))
     return cell
 
@@ -118,10 +116,10 @@ class PatolShow(GameShow[PatolSheet]):
         text, horses = catalogue(language).gettext, self.sheet(view)["horses"]
         lines: list[Text] = []
         for river, first in RIVERS.items():
-            quarter = terminal_drawing.label("  " + text(RIVER_NAMES[river]))
+            quarter = label("  " + text(RIVER_NAMES[river]))
             for notch in range(first, first + STONES // len(RIVERS)):
                 quarter.append_text(_notch(horses, notch, 3 if width < 62 else 4))
-            lines.append(terminal_drawing.fit(quarter, width))
+            lines.append(fit(quarter, width))
         return lines
 
     def sentence(self, view: View, language: str = "en") -> str:

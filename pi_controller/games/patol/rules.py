@@ -283,7 +283,7 @@ class Patol(base.WonGame[PatolState]):
                 player = validation.parse_choice(action, "player", self._players)
                 river = validation.parse_choice(action, "river", tuple(RIVERS))
                 direction = validation.parse_choice(action, "direction", tuple(DIRECTIONS))
-                return _started(state, Horse(player, river, direction)), ()
+                return _add_horse(state, Horse(player, river, direction)), ()
             case "throw":
                 validation.check_keys(action, ("marked",))
                 return self._move_horse(state, self._values[validation.parse_whole(action, "marked", 0, 3)])
@@ -333,7 +333,7 @@ class Patol(base.WonGame[PatolState]):
         return replace(after, thrower=following, value=value), tuple(calls)
 
 
-def _started(state: PatolState, started: Horse) -> PatolState:
+def _add_horse(state: PatolState, started: Horse) -> PatolState:
     """Put the horse of the next player in turn order at its river; the first to start is the first to throw."""
     base.check_not_over(state.winner and format_value(state.winner))
     known = state.horse(started.player)

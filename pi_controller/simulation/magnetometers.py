@@ -1,6 +1,7 @@
-"""Models of the mat's sensors: magnetometers, piezo discs, touch strips, and the hands that move over them.
+"""Model of the 24 magnetometers: the earth's field, each chip's offset, and the dipole of every bead nearby.
 
-A simulation from physics, not checked against a real mat: it is never evidence about one.
+A simulation from physics, not checked against a real mat: it is never evidence about one. Bead fields are recomputed
+only after a movement; noise is a function of time on a grid of 20 ms.
 """
 
 from __future__ import annotations
@@ -15,12 +16,6 @@ from pi_controller.pinmap import pinmap
 from pi_controller.sensing.bead_solver import response
 from pi_controller.simulation.conditions import Conditions, Stream, rng
 from pi_controller.simulation.hand_motion import Hand
-
-# Model of the 24 magnetometers: the earth's field, each chip's offset, and the dipole of every bead nearby.
-#
-# A simulation, not evidence about a real mat. Bead fields are recomputed only after a movement; noise is a function of
-# time on a grid of 20 ms.
-
 
 MARKED_AM2 = 0.176
 """D6x6 mm, N42."""
