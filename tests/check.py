@@ -54,7 +54,7 @@ TEST_TOOLS = ("hypothesis", "playwright", "pytest", "pytest-benchmark", "pytest-
 """What these tests import besides the product: of any version."""
 USING_PACKAGES = (
     *(f"tests/web/test_{name}.py" for name in ("attacks", "feed", "judge_api", "server")),
-    *(f"tests/web/test_{name}.py" for name in ("shares", "signing", "watch", "web_security")),
+    *(f"tests/web/test_{name}.py" for name in ("client", "shares", "signing", "web_security")),
     *(f"tests/hub/test_{name}.py" for name in ("inbox", "messages", "outbox", "store", "table_link")),
     *(f"tests/process/test_{name}.py" for name in ("hub_broker", "hub_database", "web_server")),
     *(f"tests/table/test_{name}.py" for name in ("journal", "table", "view")),

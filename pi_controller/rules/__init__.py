@@ -10,8 +10,11 @@
 ((), ('paguga',))
 >>> play.is_legal("toss", winner="B"), len(play.legal_actions()), play.outcome()
 (False, 7, None)
+>>> other = play.copy()
 >>> play.pop()
 {'do': 'hit', 'found': True, 'pad': 4}
+>>> play.calls, play.sheet["long"], other.calls, other.sheet["long"]
+((), {'A': 4, 'B': 0}, ('paguga',), {'A': 8, 'B': 0})
 
 Malformed actions and actions that are not allowed now raise different errors; neither changes the game:
 

@@ -3,6 +3,8 @@
 `Play` keeps the actions so far and the state before each. It adds no rule of its own.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -47,11 +49,22 @@ class Play:
         self.game = game
         self._states: list[Any] = [game.opening()]
         self._actions: list[dict[str, Json]] = []
+        self._calls: list[tuple[str, ...]] = [()]
 
     @property
     def state(self) -> Any:
         """The state now, frozen, of the game's own type."""
         return self._states[-1]
+
+    @property
+    def sheet(self) -> Mapping[str, Json]:
+        """The state now under the score sheet's keys, as `json.dumps` takes it."""
+        return self.game.sheet(self.state)
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """The words called for the last action, in order; () at the opening."""
+        return self._calls[-1]
 
     @property
     def stack(self) -> tuple[dict[str, Json], ...]:
@@ -80,6 +93,7 @@ class Play:
         state, calls = self.game.play(self.state, done)
         self._actions.append(deepcopy(dict(done)))
         self._states.append(state)
+        self._calls.append(calls)
         return calls
 
     def pop(self) -> dict[str, Json]:
@@ -87,14 +101,20 @@ class Play:
         if not self._actions:
             raise EmptyStackError("there is no action to undo", "the game is at its opening")
         self._states.pop()
+        self._calls.pop()
         return self._actions.pop()
+
+    def copy(self) -> Play:
+        """Return the same game with the same actions, which goes on independently of this one."""
+        twin = Play(self.game)
+        twin._states, twin._calls, twin._actions = [*self._states], [*self._calls], deepcopy(self._actions)
+        return twin
 
     def outcome(self) -> Outcome | None:
         """Return how the game ended, or None while it is in progress."""
         if not self.game.is_over(self.state):
             return None
-        sheet = self.game.sheet(self.state)
-        return Outcome(sheet.get("winner"), sheet.get("finish"))
+        return Outcome(self.sheet.get("winner"), self.sheet.get("finish"))
 
     def __iter__(self) -> Iterator[dict[str, Json]]:
         """Iterate over the actions so far."""
@@ -107,7 +127,7 @@ class Play:
         return True
 
     def __repr__(self) -> str:
-        return draw_sheet(self.game.name, self.game.sheet(self.state))
+        return draw_sheet(self.game.name, self.sheet)
 
 
 def start(name: str, **settings: object) -> Play:

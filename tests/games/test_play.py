@@ -20,7 +20,7 @@ def test_a_random_game_there_and_back(name: str):
     while play.outcome() is None and len(play) < 400:
         action = rng.choice(play.legal_actions())
         assert play.is_legal(action)
-        play.push(action)
+        assert play.push(action) == play.calls
         actions.append(action)
         states.append(play.state)
         drawings.append(repr(play))
@@ -51,6 +51,17 @@ def test_how_a_game_ended():
     assert play.outcome() is None
     with pytest.raises(AttributeError):
         Outcome("A").winner = "B"  # type: ignore[misc]
+
+
+def test_copy_goes_on_independently():
+    play = start("dakota", points=3)
+    play.push("toss", winner="A")
+    copy = play.copy()
+    copy.push("hit", found=True)
+    assert (len(play), len(copy), play.calls, copy.calls) == (1, 2, (), ("hanpa ahmakaza",))
+    assert copy.sheet == copy.game.sheet(copy.state) != play.sheet
+    copy.pop()
+    assert repr(copy) == repr(play)
 
 
 def test_illegal_and_invalid_pushes_leave_state_unchanged():
