@@ -106,8 +106,9 @@ class ChainChecker:
         return ""
 
 
-def verify_journal(path: Path) -> JournalVerdict:
+def verify_journal(path: Path | str) -> JournalVerdict:
     """Verify the journal at `path`. Raises `JournalError` if there is no journal."""
+    path = Path(path)
     try:
         with file.journal_errors(path, "read"), closing(file.open_snapshot(path)) as db:
             found = file.identity(db)
