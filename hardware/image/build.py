@@ -37,7 +37,7 @@ HERE = Path(__file__).parent
 TREE = HERE.parents[1]
 sys.path.insert(0, str(TREE))
 try:
-    from pi_controller.card import install
+    from pi_controller.card import boot_config
 except ModuleNotFoundError as error:
     sys.exit(f"needs {error.name}: install the tree as its README says, then run this with .venv/bin/python")
 
@@ -360,7 +360,8 @@ def configure(root: Path, *, kiosk: bool = False) -> None:
         run("cp", "-r", "--no-preserve=ownership", f"{HERE / 'files'}/.", root)
         shutil.rmtree(root / OWN / "__pycache__", ignore_errors=True)  # what tests have left beside the programs
         run("cp", "--no-preserve=ownership", *sorted((HERE / "card").iterdir()), root / "boot/firmware")
-        lines = [line for line in install.by_model(MODELS) if not line.startswith("dtparam=")]  # spi.dts in their place
+        # spi.dts is in place of the parameters
+        lines = [line for line in boot_config.by_model(MODELS) if not line.startswith("dtparam=")]
         custom = "\n".join(["# light strips on GPIO10", *lines, "dtoverlay=moccasin-mat-spi", ""])
         (root / "etc/default/raspi-firmware-custom").write_text(custom, "utf-8")
         overlay = root / "boot/firmware/overlays/moccasin-mat-spi.dtbo"

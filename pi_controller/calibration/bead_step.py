@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from pi_controller.board.messages import Field, Message
 from pi_controller.calibration.detectors import Detectors, magnetometer_name
 from pi_controller.calibration.steps import Bar, Finding, PadByPad
-from pi_controller.calibration.wrong_modules import CLEAR_CHI2, Cause, Diagnosis, WrongModuleSearch
+from pi_controller.calibration.wiring_causes import Cause, Diagnosis
+from pi_controller.calibration.wrong_modules import CLEAR_CHI2, WrongModuleSearch
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.bead_fit import FittedBead
 from pi_controller.sensing.bead_solver import BEAD_HEIGHT_MM, MARKED_AM2, Steel

@@ -25,11 +25,11 @@ from pi_controller.calibration.detectors import (
     find_silent_multiplexers,
     magnetometer_name,
 )
-from pi_controller.calibration.wrong_modules import TURNS
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.beads import ModuleCorrection, field_scatter
 from pi_controller.sensing.hands import TouchError
+from pi_controller.sensing.module_turns import TURNS
 from pi_controller.sensing.strikes import StrikeSettings
 
 # The doctor's report: one line for each part (pass, fail or not here), with a remedy if it fails.

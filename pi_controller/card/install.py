@@ -4,171 +4,19 @@ Files are written atomically; earlier contents are saved beside them. An undo re
 by hand.
 """
 
-import difflib
-import hashlib
 import os
-import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from pi_controller.card.boot_config import block, without_block
+from pi_controller.card.changes import Change, LinkFile, TextBlock, digest, is_needed, read
 from pi_controller.errors import describe_error
 from pi_controller.host.files import atomic_write
 from pi_controller.host.place import Place, SetupError
-
-# Edit the Pi's config.txt for light strips on GPIO10: the required lines, the missing ones, as one marked block.
-#
-# GPIO10's bit rate derives from the core clock, so that clock must be fixed: 250 MHz on a Pi 3 and Zero 2 W, 500 MHz
-# on a Pi 4; a Pi 5 does not need this. The strips' library also needs the serial port enabled.
-
-
-FILES = (Path("/boot/firmware/config.txt"), Path("/boot/config.txt"))
-BEGIN, END = "# moccasin-mat begin", "# moccasin-mat end"
-PINS = ("dtparam=spi=on", "dtparam=i2c_arm=on")
-"""Lines for sensors on the Pi's own pins."""
-_BLOCK = re.compile(rf"\n?^{re.escape(BEGIN)}$.*?^{re.escape(END)}$\n?", re.MULTILINE | re.DOTALL)
-_LINES: dict[str, tuple[tuple[str, ...], str]] = {
-    # model -> lines, and the name of its own section
-    "Raspberry Pi 5": (("dtparam=spi=on",), "pi5"),
-    "Raspberry Pi 4": (("dtparam=spi=on", "core_freq=500", "core_freq_min=500", "enable_uart=1"), "pi4"),
-    "Raspberry Pi 3": (("dtparam=spi=on", "core_freq=250", "enable_uart=1"), "pi3"),
-    "Raspberry Pi Zero 2": (("dtparam=spi=on", "core_freq=250", "enable_uart=1"), "pi02"),
-}
-
-
-def required_lines(model: str, *, strips: bool, pins: bool = False) -> tuple[str, ...]:
-    """Return the config lines of this model for light strips and for sensors on its pins; () for an unknown model."""
-    found = next((lines for name, (lines, _) in _LINES.items() if strips and model.startswith(name)), ())
-    return (*found, *(line for line in PINS if model and pins and line not in found))
-
-
-def by_model(models: Sequence[str]) -> list[str]:
-    """Return the lines for light strips on any of `models` ("Raspberry Pi 4"), each in its model's section."""
-    return [*(line for name in models for line in (f"[{_LINES[name][1]}]", *_LINES[name][0])), "[all]"]
-
-
-def missing_lines(text: str, model: str, wanted: Sequence[str]) -> list[str]:
-    """Return the lines of `wanted` that are not in effect for this model in `text`, ignoring our own block.
-
-    A line is in effect in a section for all models or for this one; of one setting the last line wins, as on the Pi.
-    """
-    own = next((section for name, (_, section) in _LINES.items() if model.startswith(name)), "")
-    holds: dict[str, str] = {}
-    section = "all"
-    for raw in without_block(text).splitlines():
-        line = raw.strip()
-        if line.startswith("[") and line.endswith("]"):
-            section = line[1:-1]
-        elif line and not line.startswith("#") and section in {"all", own}:
-            holds[_key(line)] = line.replace(" ", "")
-    return [line for line in wanted if holds.get(_key(line)) != line]
-
-
-def with_block(text: str, lines: Sequence[str]) -> str:
-    """Return `text` with our block of `lines` at its end, in place of an earlier block."""
-    plain = without_block(text)
-    if not lines:
-        return plain
-    block = "\n".join([BEGIN, "[all]", *lines, END])
-    return f"{plain}\n{block}\n"  # the line break before belongs to the block, so that removing it restores `text`
-
-
-def without_block(text: str) -> str:
-    """Return `text` without our block."""
-    return _BLOCK.sub("", text)
-
-
-def block(text: str) -> str:
-    """Return our block in `text`, or ""."""
-    found = _BLOCK.search(text)
-    return found[0].strip() if found else ""
-
-
-def _key(line: str) -> str:
-    """Return the name of the setting in a line: `core_freq`, for dtparam with the parameter."""
-    parts = line.replace(" ", "").split("=")
-    return "=".join(parts[:2]) if parts[0] in {"dtparam", "dtoverlay"} else parts[0]
-
-
-# Changes of an installation: whole files, a link, a block in a system file; each can be shown as a diff.
-
-
-@dataclass(frozen=True)
-class WholeFile:
-    """A file written entirely by us; with `once`, an existing file is kept."""
-
-    path: Path
-    text: str
-    once: bool = False
-    mode: int = 0o644
-
-    def after(self, before: str | None) -> str:
-        """Return the file's new text; `before` is the present one, None for no file."""
-        return before if self.once and before is not None else self.text
-
-
-@dataclass(frozen=True)
-class TextBlock:
-    """Our marked block at the end of the Pi's config.txt."""
-
-    path: Path
-    lines: tuple[str, ...]
-    mode: int = 0o644
-
-    def after(self, before: str | None) -> str:
-        """Return the file's new text; `before` is the present one, None for no file."""
-        return with_block(before or "", self.lines)
-
-
-@dataclass(frozen=True)
-class LinkFile:
-    """A symbolic link."""
-
-    path: Path
-    to: Path
-
-
-Change = WholeFile | TextBlock | LinkFile
-
-
-def read(path: Path) -> str | None:
-    """Return the text of a file, byte for byte, or None if it does not exist."""
-    try:
-        return path.read_bytes().decode("utf-8", "surrogateescape")
-    except FileNotFoundError:
-        return None
-
-
-def digest(text: str) -> str:
-    """Return the SHA-256 of a file's text."""
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def is_needed(change: Change, on_disk: Path) -> bool:
-    """Return True if `change` would have an effect; `on_disk` is the path it is written to."""
-    if isinstance(change, LinkFile):
-        return not (on_disk.is_symlink() and on_disk.readlink() == change.to)
-    before = read(on_disk)
-    return change.after(before) != before
-
-
-def format_diff(change: Change, on_disk: Path) -> str:
-    """Return the change as a diff for people; "" if it is not needed."""
-    if not is_needed(change, on_disk):
-        return ""
-    if isinstance(change, LinkFile):
-        return f"+ link {change.path} -> {change.to}\n"
-    before = read(on_disk)
-    old = "/dev/null" if before is None else str(change.path)
-    lines = difflib.unified_diff(
-        (before or "").splitlines(), change.after(before).splitlines(), old, str(change.path), lineterm=""
-    )
-    return "".join(f"{line.encode('utf-8', 'replace').decode()}\n" for line in lines)
-
 
 BACKUP = ".before-moccasin-mat"
 

@@ -8,7 +8,7 @@ everything), WPE's cog (missing on some Debian versions).
 import re
 from pathlib import Path
 
-from pi_controller.card.install import Change, LinkFile, WholeFile, read
+from pi_controller.card.changes import Change, LinkFile, WholeFile, read
 from pi_controller.card.service_unit import RUN, fill_in
 from pi_controller.config import Settings
 from pi_controller.display.i18n import catalogue, resolve_language

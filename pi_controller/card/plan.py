@@ -8,9 +8,9 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from pi_controller.board.gpio import read_pi_model as pi_model
-from pi_controller.card import device_rights, install, service, service_unit, settings_request
+from pi_controller.card import boot_config, device_rights, service, service_unit, settings_request
 from pi_controller.card import kiosk as screen
-from pi_controller.card.install import Change, LinkFile, TextBlock, WholeFile, format_diff, is_needed, read
+from pi_controller.card.changes import Change, LinkFile, TextBlock, WholeFile, format_diff, is_needed, read
 from pi_controller.card.service_unit import GROUPS, unit
 from pi_controller.config import Settings, format_example, read_settings
 from pi_controller.extras import install_hint
@@ -128,14 +128,16 @@ def _boot(place: Place, model: str, settings: Settings | None, *, config_txt: bo
 
     `settings` are the existing ones.
     """
-    path = next((path for path in install.FILES if place.on_disk(path).is_file()), None)
+    path = next((path for path in boot_config.FILES if place.on_disk(path).is_file()), None)
     text = (read(place.on_disk(path)) or "") if path else ""
-    ours = bool(install.block(text))
+    ours = bool(boot_config.block(text))
     strips = settings is None or settings.strips.kind == "pi" or config_txt or ours
-    lines = install.required_lines(model, strips=strips, pins=settings is not None and settings.board.port == "pins")
+    lines = boot_config.required_lines(
+        model, strips=strips, pins=settings is not None and settings.board.port == "pins"
+    )
     if path is None:
         return [], [f"the Pi's config.txt needs: {', '.join(lines)}"] if lines else []
-    missing = install.missing_lines(text, model, lines)
+    missing = boot_config.missing_lines(text, model, lines)
     if ours or (config_txt and missing):
         change = TextBlock(path, tuple(missing))
         new = is_needed(change, place.on_disk(path))

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from pi_controller.card.install import Change, LinkFile, WholeFile
+from pi_controller.card.changes import Change, LinkFile, WholeFile
 from pi_controller.card.kiosk import serving_unit, watching_unit
 from pi_controller.card.service_unit import RUN, quote_path
 from pi_controller.config import edit, machine_settings

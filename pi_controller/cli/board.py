@@ -182,8 +182,10 @@ def flash(argv: Sequence[str]) -> int:
         raise UsageError(f"flash: {args.port!r} is not a port", "'moccasin-mat ports' lists them")
     from pi_controller.board.serial_port import BY_ID
     from pi_controller.tools import find_board
+    from pi_controller.tools.board_flasher import BoardFlasher
     from pi_controller.tools.boot_drive import THEN, copy_micropython, find_boot_drive
-    from pi_controller.tools.flash import BoardFlasher, flash, require_mpremote
+    from pi_controller.tools.flash import flash
+    from pi_controller.tools.mpremote import require_mpremote
 
     if args.micropython:
         drive = copy_micropython(Path(args.micropython), find_boot_drive())

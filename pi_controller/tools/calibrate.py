@@ -6,23 +6,19 @@ This module reads the clock and waits; the walk itself is `pi_controller.calibra
 import queue
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
-from markupsafe import Markup
-from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
-from rich.table import Table
-from rich.text import Text
 
 from pi_controller import __version__
 from pi_controller.board.message_source import Source
 from pi_controller.board.messages import Message
 from pi_controller.calibration import profile as profiles
-from pi_controller.calibration.steps import StepView, WalkView
+from pi_controller.calibration.steps import WalkView
 from pi_controller.calibration.walk import STEPS, Walk
 from pi_controller.config import Settings, read_settings
 from pi_controller.errors import UsageError
@@ -32,87 +28,10 @@ from pi_controller.runtime.assembly import make_source
 from pi_controller.runtime.console import typed_lines
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import SimulatedFault
-from pi_controller.simulation.mat import SimListening
+from pi_controller.simulation.listening import SimListening
 from pi_controller.simulation.sim_builder import Calibrator
-from pi_controller.web.pushed_page import PushedPage
-from pi_controller.web.templates import render
-
-# The walk in a terminal, by rich: the steps with their results, the instruction and the live bars.
-#
-# Colour is never the only sign, and without Unicode the marks become ASCII.
-
-
-BAR_CELLS = 32
-MARKS = {"to_come": "\u00b7", "now": "\u25b6", "passed": "\u2713", "failed": "\u2717", "left_out": "\u2013"}
-OUTCOMES = {"to_come": "", "now": "", "passed": "pass", "failed": "FAIL", "left_out": "left out"}
-STYLES = {"to_come": "dim", "now": "bold", "passed": "green", "failed": "bold red", "left_out": "dim"}
-BAR_MARKS = {"wait": " ", "now": "\u25b6", "good": "\u2713", "bad": "\u2717"}
-BAR_STYLES = {"wait": "dim", "now": "cyan", "good": "green", "bad": "red"}
-_ASCII = str.maketrans(
-    {
-        "\u00b7": ".",
-        "\u25b6": ">",
-        "\u2713": "+",
-        "\u2717": "x",
-        "\u2013": "-",
-        "\u2588": "#",
-        "\u2591": ".",
-        "\u00b5": "u",
-        "\u00b2": "2",
-        "\u2192": ">",
-    }
-)
-KEYS = "again: repeat this step   skip: leave it out   Ctrl-C: stop without changes"
-
-
-class WalkPicture:
-    """Renders one view with rich, also in `rich.live.Live`; with `keys` it includes the commands that can be
-    typed.
-    """
-
-    def __init__(self, view: WalkView, *, keys: bool = False) -> None:
-        self._view = view
-        self._keys = keys
-        self._ascii = False
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        self._ascii = options.ascii_only
-        view = self._view
-        for step in view.steps:
-            yield from self._step(step)
-        yield Text()
-        yield self._text(view.ask, "bold")
-        yield self._text(view.note, "yellow")
-        if view.bars:
-            yield self._bars(options.max_width)
-        if view.saved:
-            yield self._text(f"saved as {view.saved}")
-        if self._keys and not view.over:
-            yield Text()
-            yield self._text(KEYS, "dim")
-
-    def _text(self, text: str, style: str = "") -> Text:
-        return Text(text.translate(_ASCII) if self._ascii else text, style)
-
-    def _step(self, step: StepView) -> Iterator[Text]:
-        yield self._text(f"{MARKS[step.state]} {step.title:<24}{OUTCOMES[step.state]}", STYLES[step.state])
-        for found in step.found if step.state == "passed" else ():
-            yield self._text(f"    {found}", "dim")
-        for wrong in step.wrong:
-            yield self._text(f"    {wrong.message}", "red")
-            yield self._text(f"      \u2192 {wrong.hint}")
-
-    def _bars(self, width: int) -> Table:
-        cells = max(8, min(BAR_CELLS, width - 44))
-        table = Table.grid(padding=(0, 1))
-        for bar in self._view.bars:
-            full = round(bar.share * cells)
-            drawn = self._text("\u2588" * full, BAR_STYLES[bar.state])
-            drawn.append_text(self._text("\u2591" * (cells - full), "dim"))
-            mark = self._text(BAR_MARKS[bar.state], BAR_STYLES[bar.state])
-            table.add_row(mark, self._text(bar.label), drawn, self._text(bar.text))
-        return table
-
+from pi_controller.tools.walk_page import WalkPage
+from pi_controller.tools.walk_picture import WalkPicture
 
 IDLE_S = 0.01
 SHOWN_HZ = 10
@@ -288,37 +207,3 @@ def _drive(
     if publish is not None:
         publish(view)
         time.sleep(FINAL_VIEW_S)
-
-
-# Serves the calibration walk as a web page with the terminal's steps, texts and bars, for a phone at the mat.
-#
-# The page is read-only: the mat's events advance the walk.
-
-
-_STATIC = {
-    "calibrate.css": ("pi_controller.tools", "text/css"),
-    "calibrate.js": ("pi_controller.tools", "text/javascript"),
-}
-_PAGE, _WALK = (Path(__file__).with_name(name) for name in ("page.html", "walk.html"))
-
-
-class WalkPage(PushedPage[WalkView]):
-    """Serves the newest view at `host`:`port`. `publish` may be called from any thread."""
-
-    def __init__(self, host: str, port: int) -> None:
-        super().__init__(host, port, _STATIC)
-
-    def page(self, picture: WalkView | None) -> str:
-        """Return the whole page."""
-        walk, ask = ("", "") if picture is None else (render_walk(picture), picture.ask)
-        return render(_PAGE, walk=walk, ask=ask)
-
-    def event(self, picture: WalkView) -> tuple[str, bytes]:
-        """Return the event with the walk as HTML, the instruction, and whether the walk is over."""
-        content = {"html": str(render_walk(picture)), "said": picture.ask, "over": picture.over}
-        return "walk", msgspec.json.encode(content)
-
-
-def render_walk(view: WalkView) -> Markup:
-    """Return a view as HTML: the instruction, the bars, the steps."""
-    return Markup(render(_WALK, view=view, marks=MARKS, outcomes=OUTCOMES, bar_marks=BAR_MARKS))  # noqa: S704 - escaped in render

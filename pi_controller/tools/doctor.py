@@ -23,8 +23,8 @@ from pi_controller.runtime.assembly import make_source
 from pi_controller.sensing.beads import ModuleCorrection
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import SimulatedFault
-from pi_controller.simulation.mat import SimListening
-from pi_controller.tools import doctor_checks, machine_checks, service_checks
+from pi_controller.simulation.listening import SimListening
+from pi_controller.tools import doctor_checks, machine_checks, pin_checks, service_checks
 
 ANSWER_S = 3.0
 """Longest wait for a board's answer."""
@@ -51,7 +51,7 @@ def examine(
             _mat(own, share, path) if sim is None else examine_simulated(own, [] if mat else sim, share, SIM_SEED + mat)
         )
         lines += [replace(line, name=prefix + line.name) for line in found]
-    lines += [*doctor_checks.buttons(settings), *doctor_checks.strips(settings)]
+    lines += [*pin_checks.buttons(settings), *pin_checks.strips(settings)]
     for line in machine_checks.loudspeaker(settings):
         if line is None:
             time.sleep(IDLE_S)
@@ -140,7 +140,7 @@ def _mat(settings: Settings, progress: Callable[[float], None], path: Path | Non
         match source:
             case PinsSource():
                 _listen(source, ears, progress, STARTS_S)
-                return [*doctor_checks.sensors(source, ears), *ears.lines()]
+                return [*pin_checks.sensors(source, ears), *ears.lines()]
             case BoardConnection():
                 source.session.request_self_test()
                 _listen(source, ears, progress, ANSWER_S)

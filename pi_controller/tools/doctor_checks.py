@@ -1,26 +1,20 @@
-"""Checks of the link to the board, of what the board tells of itself, and of the Pi's pins."""
+"""Check the link to the board, and the board's own reports."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pi_controller.board import wire
 from pi_controller.board.connection import BoardConnection
-from pi_controller.board.gpio import header_factory, no_pins
-from pi_controller.board.interfaces import ButtonsError, Strip, StripError
-from pi_controller.board.pins import LATE_S, RATES, PinsSource
-from pi_controller.board.strips import NeoPixelStrip
 from pi_controller.calibration.detectors import BUS_HINT
 from pi_controller.calibration.sensor_checks import Group, ReportLine, SensorListener
-from pi_controller.config import Settings
-from pi_controller.errors import describe_error
 from pi_controller.pinmap import pinmap, shipped_file
 
 if TYPE_CHECKING:
-    from gpiozero import Factory
+    pass
 
 
 LINK = Group("Link")
@@ -216,116 +210,3 @@ def _events(ears: SensorListener) -> ReportLine:
     if lost := sum(event.lost for event in ears.events):
         found.append(f"{lost} more were lost")
     return LINK.passes("events", "; ".join(found) or "only its start")
-
-
-# Checks the Pi's pins: the pins of buttons and strips open, no button is shorted, and sensors answer.
-
-
-PINS = Group("Pins")
-DIM = (12, 12, 12)
-FIRST_PIXELS = ((60, 0, 0), (0, 60, 0), (0, 0, 60))
-"""Red, green, blue: a strip of another colour order shows them exchanged."""
-GAPS_S = 1.0
-"""Shortest acceptable interval between gaps: while a hit is due, each one is a question to the judge."""
-NOTE = "slower than the board: soft strokes may be missed, and the judge confirms the bead"
-
-
-def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[ReportLine]:
-    """Yield a line for each button: its pin opens and reads released. `factory` is gpiozero's, for tests."""
-    wanted = settings.button_pins
-    if settings.buttons.kind == "none":
-        for name in wanted:
-            yield PINS.absent(f"button {name}", 'no buttons: [buttons] kind = "none"')
-        return
-    try:
-        from gpiozero import DigitalInputDevice  # noqa: PLC0415 - it takes long to import on a small Pi
-        from gpiozero.exc import BadPinFactory, GPIOZeroError  # noqa: PLC0415
-
-        factory = factory or header_factory(ButtonsError)
-    except (ButtonsError, ModuleNotFoundError) as error:
-        missing = error if isinstance(error, ButtonsError) else no_pins(ButtonsError)
-        for name in wanted:
-            yield PINS.fails(f"button {name}", missing.message, missing.hint)
-        return
-    for name, pin in wanted.items():
-        what = f"button {name}"
-        try:
-            with DigitalInputDevice(pin, pull_up=True, pin_factory=factory) as device:
-                held = device.is_active
-        except (BadPinFactory, ImportError, RuntimeError):
-            missing = no_pins(ButtonsError)
-            yield PINS.fails(what, missing.message, missing.hint)
-        except (GPIOZeroError, OSError) as error:
-            hint = "stop the table while the doctor runs, or choose another pin in [buttons.pins]"
-            yield PINS.fails(what, f"GPIO{pin} cannot be opened: {describe_error(error)}", hint)
-        else:
-            if held:
-                hint = f"check GPIO{pin} for a short to ground; let go of the button"
-                yield PINS.fails(what, "it reads pressed", hint)
-            else:
-                yield PINS.passes(what, f"released, GPIO{pin}")
-
-
-def strips(settings: Settings, opened: Callable[[], Strip] | None = None) -> Iterator[ReportLine]:
-    """Yield the line for the strips: they open and accept a dim frame. Only a person can see whether they shone."""
-    wanted, count = settings.strips, pinmap().lights.count
-    if wanted.kind == "board" and opened is None:
-        yield PINS.absent("light strips", "on the board: only a person can see whether they shine")
-        return
-    if wanted.kind != "pi" and opened is None:
-        yield PINS.absent("light strips", f'none driven: [strips] kind = "{wanted.kind}"')
-        return
-    try:
-        strip = opened() if opened else NeoPixelStrip(count, wanted.pin, wanted.brightness, wanted.current_cap_ma)
-        try:
-            strip.show([*FIRST_PIXELS, *[DIM] * (count - len(FIRST_PIXELS))])
-        finally:
-            strip.close()
-    except StripError as error:
-        yield PINS.fails("light strips", error.message, error.hint)
-    else:
-        asked = "the first three red, green and blue, the rest dim white: did you see that?"
-        wrong = "Other colours: the strip has another order than a WS2812"
-        yield PINS.passes("light strips", f"{count} pixels were lit for a moment, {asked} {wrong}")
-
-
-def sensors(source: PinsSource, ears: SensorListener) -> Iterator[ReportLine]:
-    """Yield the lines for `source` and its messages in `ears`; call this before `source` is closed."""
-    yield LINK.passes("kind", f"the Pi's own pins, no mat board; {NOTE}")
-    names = ("samples", "losses", "touch chip")
-    if source.missing is not None or ears.up is None:
-        missing = source.missing
-        what, hint = (
-            (missing.message, missing.hint) if missing else (source.why or "no readings yet", "run the doctor again")
-        )
-        yield LINK.fails("port", what, hint)
-        yield from (LINK.absent(name, "the piezos are not read") for name in names)
-        return
-    yield LINK.passes("port", source.port.name if source.port else "")
-    yield _pin_samples(source, ears)
-    yield _pin_losses(ears)
-    missing = source.strips_missing
-    if missing is not None:
-        yield LINK.fails("touch chip", missing.message, missing.hint)
-    else:
-        yield LINK.passes("touch chip", f"{ears.scans} scans")
-
-
-def _pin_samples(source: PinsSource, ears: SensorListener) -> ReportLine:
-    board = pinmap().board.sample_hz
-    found = f"{source.reads_per_s:,.0f} samples a second for each pad; the board gives {board:,}"
-    grid = f"resampled to {ears.grid:,.0f}"
-    if source.reads_per_s < 1.25 * RATES[-1]:
-        return LINK.passes("samples", f"{found}; {grid}, the minimum for detecting strikes")
-    return LINK.passes("samples", f"{found}; {grid}")
-
-
-def _pin_losses(ears: SensorListener) -> ReportLine:
-    seconds = max(ears.last_at - ears.first_at, 1e-3)
-    restarts = ears.ups - 1
-    found = f"{ears.gaps} stretches of more than {1000 * LATE_S:.0f} ms unread in {seconds:.0f} s"
-    if restarts:
-        found += f", restarted {restarts} times"
-    if restarts or ears.gaps > seconds / GAPS_S:
-        return LINK.fails("losses", found, "stop other programs on this Pi; give it a better supply")
-    return LINK.passes("losses", found)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.calibration.sensor_checks import Group, ReportLine
 from pi_controller.card import service
-from pi_controller.card.install import read
+from pi_controller.card.changes import read
 from pi_controller.card.plan import plan
 from pi_controller.errors import SettingsError, describe_error
 from pi_controller.host.place import SetupError, make_place

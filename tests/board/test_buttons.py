@@ -10,7 +10,7 @@ from pi_controller.board.buttons import MIN_PRESS_S, NAMES, GpioButtons, MockBut
 from pi_controller.board.interfaces import ButtonsError
 from pi_controller.config import Settings
 from pi_controller.pinmap import pinmap
-from pi_controller.tools import doctor_checks
+from pi_controller.tools import pin_checks
 
 PINS = {**pinmap().pi.buttons, "ready_a": 26, "ready_b": 27}
 """Those of the drawn mat, and a host's two ready buttons on free pins."""
@@ -224,7 +224,7 @@ def test_a_machine_without_pins_says_so(monkeypatch, choice, word):
         GpioButtons({"ready": 5}, lambda: 0.0)
     assert word in caught.value.hint
     settings = Settings(buttons={"kind": "pi"})
-    lines = list(doctor_checks.buttons(settings))
+    lines = list(pin_checks.buttons(settings))
     assert {line.outcome for line in lines} == {"fail"}
     assert all(line.hint for line in lines)
 

@@ -4,7 +4,7 @@ from pi_controller.board.connection import RETRY_S, BoardConnection
 from pi_controller.board.messages import LinkDown, LinkUp, Piezo
 from pi_controller.board.serial_port import SerialPort
 from pi_controller.errors import PortError
-from pi_controller.simulation.mat import SimListening
+from pi_controller.simulation.listening import SimListening
 
 
 def test_missing_board_retries_every_second_and_reports_once():

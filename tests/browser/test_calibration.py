@@ -4,7 +4,7 @@ import pytest
 from headless import await_drawn
 
 from pi_controller.calibration.steps import Bar, Finding, StepView, WalkView
-from pi_controller.tools.calibrate import WalkPage
+from pi_controller.tools.walk_page import WalkPage
 
 BARS = tuple(Bar(f"pad {pad} middle", 0.25 * pad, "-30 dB, 3 of 5 taps", "now") for pad in range(1, 5))
 STEPS = (

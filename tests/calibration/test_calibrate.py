@@ -15,7 +15,7 @@ from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import ActionPlayed, GameOpened
 from pi_controller.rules.registry import game
 from pi_controller.simulation.simulation import Simulation
-from pi_controller.tools import calibrate
+from pi_controller.tools import calibrate, walk_page
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_ctrl_c_saves_no_profile(settings, tmp_path, monkeypatch):
 def test_web_option_serves_calibration_page(settings, capsys, monkeypatch):
     pages = []
 
-    class Page(calibrate.WalkPage):
+    class Page(walk_page.WalkPage):
         def start(self):
             pages.append(self)
 

@@ -8,7 +8,7 @@ from travel import travelling
 from visit import visitor
 
 from pi_controller.calibration.steps import Bar, Finding, StepView, WalkView
-from pi_controller.tools.calibrate import WalkPage, render_walk
+from pi_controller.tools.walk_page import WalkPage, render_walk
 
 VIEW = WalkView(
     steps=(

@@ -16,7 +16,7 @@ from pi_controller.runtime.assembly import apply_profile, mat_sensors
 from pi_controller.sensing.events import BeadsAtRest
 from pi_controller.sensing.hands import HandSettings
 from pi_controller.simulation import simulation
-from pi_controller.simulation.mat import SimListening
+from pi_controller.simulation.listening import SimListening
 from pi_controller.table.mats import mat_sensors_for
 
 

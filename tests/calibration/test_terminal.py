@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from pi_controller.calibration.steps import Bar, Finding, StepView, WalkView
-from pi_controller.tools.calibrate import WalkPicture
+from pi_controller.tools.walk_picture import WalkPicture
 
 VIEW = WalkView(
     steps=(

@@ -14,22 +14,18 @@ from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.bead_step import SPOTS, describe_cause
 from pi_controller.calibration.profile import Profile, ProfileError, WrongModule, list_wrong_modules
 from pi_controller.calibration.sensor_checks import LISTEN_S, SensorListener
-from pi_controller.calibration.wrong_modules import (
-    Cause,
-    WrongModuleSearch,
-    describe_turn,
-    group_orders,
-    right_angled_rotations,
-)
+from pi_controller.calibration.wiring_causes import Cause, group_orders
+from pi_controller.calibration.wrong_modules import WrongModuleSearch
 from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.beads import BeadTracker, ModuleCorrection, identity_correction, learn_baseline
 from pi_controller.sensing.events import BeadsAtRest
+from pi_controller.sensing.module_turns import describe_turn, right_angled_rotations
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation import magnetometers
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import parse_fault
-from pi_controller.simulation.mat import SimListening
+from pi_controller.simulation.listening import SimListening
 from pi_controller.table.mats import mat_sensors_for
 
 bench = load_file("tests/tools/measure_wrong_modules.py")

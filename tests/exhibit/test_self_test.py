@@ -14,7 +14,7 @@ from pi_controller.config.model import ExhibitSection
 from pi_controller.exhibit.self_test import SelfTest
 from pi_controller.runtime.assembly import assemble_exhibit
 from pi_controller.simulation.faults import parse_fault
-from pi_controller.simulation.mat import SimListening
+from pi_controller.simulation.listening import SimListening
 from pi_controller.tools import machine_checks
 from pi_controller.tools.doctor import examine_exhibit
 from pi_controller.tools.machine_checks import DISK

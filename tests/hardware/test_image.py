@@ -187,7 +187,7 @@ def test_first_settings_are_valid_and_open_to_network(tmp_path):
 
 
 def test_the_lines_of_config_txt_are_setups_own():
-    lines = build.install.by_model(build.MODELS)
+    lines = build.boot_config.by_model(build.MODELS)
     assert lines[0] == "[pi3]"
     assert lines[-1] == "[all]"
     assert "core_freq=250" in lines[: lines.index("[pi4]")]

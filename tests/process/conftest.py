@@ -7,8 +7,9 @@ from needed import need
 from rich.console import Console
 from sound_fixtures import _clip, program, record  # noqa: F401 - fixtures
 
+from pi_controller.tools import board_flasher
 from pi_controller.tools import flash as flash_board
-from pi_controller.tools.flash import BoardFlasher
+from pi_controller.tools.board_flasher import BoardFlasher
 
 
 @pytest.fixture(scope="session")
@@ -43,7 +44,7 @@ def flash(monkeypatch):
 
     The board may take a minute for its first answer: it starts as a process of a machine that is busy.
     """
-    monkeypatch.setattr(flash_board, "FIRST_ANSWER_S", 60.0)
+    monkeypatch.setattr(board_flasher, "FIRST_ANSWER_S", 60.0)
 
     def flashed(board, firmware, mode="write", **options):
         shown = io.StringIO()

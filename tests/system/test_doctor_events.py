@@ -6,7 +6,7 @@ from pi_controller.board.messages import BoardEvent, LinkUp
 from pi_controller.calibration.sensor_checks import LISTEN_S, SensorListener
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation.faults import parse_fault
-from pi_controller.simulation.mat import SimListening
+from pi_controller.simulation.listening import SimListening
 from pi_controller.tools import doctor_checks
 
 ALL_MAGNETOMETERS = (1 << 24) - 1

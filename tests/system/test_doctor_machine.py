@@ -12,7 +12,7 @@ from memory_sound import MemorySound
 from pi_controller.board.interfaces import StripError
 from pi_controller.board.strips import MemoryStrip
 from pi_controller.config import Settings
-from pi_controller.tools import doctor_checks, machine_checks
+from pi_controller.tools import machine_checks, pin_checks
 
 CARDS = """\
  0 [Headphones     ]: bcm2835_headpho - bcm2835 Headphones
@@ -109,10 +109,10 @@ class Shorted(MockPin):
 
 
 def test_released_buttons_pass_and_shorted_one_fails():
-    assert {line.outcome for line in doctor_checks.buttons(PI, MockFactory())} == {"pass"}
+    assert {line.outcome for line in pin_checks.buttons(PI, MockFactory())} == {"pass"}
     factory = MockFactory()
     factory.pin(PI.buttons.pins.shown, pin_class=Shorted)
-    lines = by_name(doctor_checks.buttons(PI, factory))
+    lines = by_name(pin_checks.buttons(PI, factory))
     assert [name for name, line in lines.items() if line.outcome == "fail"] == ["button shown"]
     assert "short" in lines["button shown"].hint
 
@@ -122,20 +122,20 @@ def test_busy_button_pin_fails_with_remedy():
     from gpiozero import DigitalInputDevice
 
     with DigitalInputDevice(PI.buttons.pins.ready, pull_up=True, pin_factory=factory):
-        line = by_name(doctor_checks.buttons(PI, factory))["button ready"]
+        line = by_name(pin_checks.buttons(PI, factory))["button ready"]
     assert line.outcome == "fail"
     assert "stop the table" in line.hint
 
 
 def test_unconfigured_buttons_and_strips_are_not_here():
-    assert {line.outcome for line in doctor_checks.buttons(Settings())} == {"not here"}
-    assert [line.outcome for line in doctor_checks.strips(Settings())] == ["not here"]
+    assert {line.outcome for line in pin_checks.buttons(Settings())} == {"not here"}
+    assert [line.outcome for line in pin_checks.strips(Settings())] == ["not here"]
 
 
 def test_the_strips_are_lit_and_given_back(monkeypatch):
     strip, frames = MemoryStrip(69), []
     monkeypatch.setattr(strip, "show", frames.append)
-    (line,) = doctor_checks.strips(PI, lambda: strip)
+    (line,) = pin_checks.strips(PI, lambda: strip)
     assert line.outcome == "pass"
     assert "69 pixels" in line.found
     [frame] = frames
@@ -147,7 +147,7 @@ def test_strip_error_fails_with_its_hint():
     def none():
         raise StripError("there is no strip", "plug it in")
 
-    (line,) = doctor_checks.strips(PI, none)
+    (line,) = pin_checks.strips(PI, none)
     assert (line.outcome, line.found, line.hint) == ("fail", "there is no strip", "plug it in")
 
 

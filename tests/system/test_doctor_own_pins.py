@@ -6,14 +6,14 @@ from pins_world import PinsWorld
 from pi_controller.calibration.sensor_checks import SensorListener
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.tools import doctor_checks as doctors
+from pi_controller.tools import pin_checks
 
 
 def looked_at(pins, seconds=4.0):
     ears = SensorListener(StrikeSettings(), without="none")
     while pins.world.t < seconds:
         ears.take(pins.tick())
-    return {line.name: line for line in [*doctors.sensors(pins.source, ears), *ears.lines()]}
+    return {line.name: line for line in [*pin_checks.sensors(pins.source, ears), *ears.lines()]}
 
 
 def test_working_own_pins_table_passes():

@@ -15,7 +15,7 @@ from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation.board import SimBoard
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import KINDS, SimulatedFault, parse_fault
-from pi_controller.simulation.mat import SimListening
+from pi_controller.simulation.listening import SimListening
 from pi_controller.tools import doctor_checks
 from pi_controller.tools.doctor import examine_simulated
 

@@ -7,12 +7,12 @@ import pytest
 
 from pi_controller.calibration.detectors import magnetometer_name
 from pi_controller.calibration.sensor_checks import FEWEST_SENSORS, LISTEN_S, SensorListener, find_turned_sensors
-from pi_controller.calibration.wrong_modules import TURNS
+from pi_controller.sensing.module_turns import TURNS
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import parse_fault
+from pi_controller.simulation.listening import SimListening
 from pi_controller.simulation.magnetometers import Magnets
-from pi_controller.simulation.mat import SimListening
 
 ALL = np.ones(24, bool)
 

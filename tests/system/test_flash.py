@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from pi_controller.tools.board_files import BoardFiles, BoardPython
 from pi_controller.tools.find_board import FlashError, load_shipped
-from pi_controller.tools.flash import BoardFiles, BoardPython, require_suitable
+from pi_controller.tools.flash_plan import require_suitable
 
 
 @pytest.mark.parametrize(

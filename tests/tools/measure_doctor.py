@@ -14,7 +14,7 @@ from pi_controller.calibration.walk import Walk
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import KINDS, SimulatedFault
-from pi_controller.simulation.mat import SimListening
+from pi_controller.simulation.listening import SimListening
 from pi_controller.simulation.sim_builder import Calibrator
 from pi_controller.tools import doctor_checks
 

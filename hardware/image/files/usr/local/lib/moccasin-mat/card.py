@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller.card import wifi_files
-from pi_controller.card.install import digest, read, replace
+from pi_controller.card.changes import digest, read
+from pi_controller.card.install import replace
 from pi_controller.card.kiosk import shown_port
 from pi_controller.card.plan import written_folders
 from pi_controller.config import Settings, edit, machine_report, read_settings

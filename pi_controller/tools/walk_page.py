@@ -1,0 +1,42 @@
+"""Serve the calibration walk as a page with the terminal's steps, texts and bars, for a phone at the mat.
+
+The page is read-only: the mat's events advance the walk.
+"""
+
+from pathlib import Path
+
+import msgspec
+from markupsafe import Markup
+
+from pi_controller.calibration.steps import WalkView
+from pi_controller.tools.walk_picture import BAR_MARKS, MARKS, OUTCOMES
+from pi_controller.web.pushed_page import PushedPage
+from pi_controller.web.templates import render
+
+_STATIC = {
+    "calibrate.css": ("pi_controller.tools", "text/css"),
+    "calibrate.js": ("pi_controller.tools", "text/javascript"),
+}
+_PAGE, _WALK = (Path(__file__).with_name(name) for name in ("page.html", "walk.html"))
+
+
+class WalkPage(PushedPage[WalkView]):
+    """Serves the newest view at `host`:`port`. `publish` may be called from any thread."""
+
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__(host, port, _STATIC)
+
+    def page(self, picture: WalkView | None) -> str:
+        """Return the whole page."""
+        walk, ask = ("", "") if picture is None else (render_walk(picture), picture.ask)
+        return render(_PAGE, walk=walk, ask=ask)
+
+    def event(self, picture: WalkView) -> tuple[str, bytes]:
+        """Return the event with the walk as HTML, the instruction, and whether the walk is over."""
+        content = {"html": str(render_walk(picture)), "said": picture.ask, "over": picture.over}
+        return "walk", msgspec.json.encode(content)
+
+
+def render_walk(view: WalkView) -> Markup:
+    """Return a view as HTML: the instruction, the bars, the steps."""
+    return Markup(render(_WALK, view=view, marks=MARKS, outcomes=OUTCOMES, bar_marks=BAR_MARKS))  # noqa: S704 - escaped in render
