@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from geometry import build, flat, pieces
 from gpiozero.pins.pi import PiBoardInfo
 
-from pi_controller.calibration.detectors import magnetometer_name
 from pi_controller.pinmap import pinmap
+from pi_controller.sensing.magnetometer_diagnosis import magnetometer_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -21,9 +21,9 @@ import numpy as np
 from netlists import INPUTS, START_S, Input
 from values import Values, values
 
-from pi_controller.calibration.sensor_checks import OFF_REST_COUNTS
 from pi_controller.errors import MatError
 from pi_controller.pinmap import pinmap
+from pi_controller.sensing.piezo_diagnosis import OFF_REST_COUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

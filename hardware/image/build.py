@@ -33,13 +33,11 @@ from versions import Versions, VersionsError, check_snapshot, parse_versions, re
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from pi_controller.card import boot_config
+
 HERE = Path(__file__).parent
 TREE = HERE.parents[1]
-sys.path.insert(0, str(TREE))
-try:
-    from pi_controller.card import boot_config
-except ModuleNotFoundError as error:
-    sys.exit(f"needs {error.name}: install the tree as its README says, then run this with .venv/bin/python")
 
 PACKAGES = {
     "starts the Pi": ["raspi-firmware", "linux-image-arm64", "initramfs-tools", "zstd", "e2fsprogs", "fdisk"],

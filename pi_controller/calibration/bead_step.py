@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pi_controller.board.messages import Field, Message
-from pi_controller.calibration.detectors import Detectors, magnetometer_name
-from pi_controller.calibration.steps import Bar, Finding, PadByPad
+from pi_controller.calibration.detectors import Detectors
+from pi_controller.calibration.steps import Bar, PadByPad, make_fault
 from pi_controller.calibration.wiring_causes import Cause, Diagnosis
 from pi_controller.calibration.wrong_modules import CLEAR_CHI2, WrongModuleSearch
 from pi_controller.pinmap import pinmap
@@ -20,6 +20,7 @@ from pi_controller.sensing.bead_fit import FittedBead
 from pi_controller.sensing.bead_solver import BEAD_HEIGHT_MM, MARKED_AM2, Steel
 from pi_controller.sensing.beads import FLOOR_UT, ModuleCorrection
 from pi_controller.sensing.events import BeadsAtRest, MatEvent
+from pi_controller.sensing.magnetometer_diagnosis import magnetometer_name
 from pi_controller.text import join_words
 
 Array = NDArray[np.float64]
@@ -305,7 +306,7 @@ class BeadStep(PadByPad):
             for pad in beads_on:
                 self.states[pad - 1] = "bad"
             what = f"the magnetometers lie about {off_mm - self._chip_mm:.0f} mm deep, not {-self._chip_mm:.0f}"
-            self.wrong.append(Finding(what, "set [board] depth_mm: 30, or 18 for a flat mat"))
+            self.wrong.append(make_fault(what, "set [board] depth_mm: 30, or 18 for a flat mat"))
             return
         for pad, beads in beads_on.items():
             self.moments[pad - 1] = float(np.mean([np.linalg.norm(bead.moment) for bead in beads]))
@@ -333,15 +334,15 @@ class BeadStep(PadByPad):
             verb = "contradicts" if len(names) == 1 else "contradict"
             what = f"{join_words(names)} {verb} the other magnetometers"
             hint = "take other magnets away; if there are none, check how it is mounted, its plug and its chip"
-            self.wrong.append(Finding(what, hint if len(names) == 1 else hint.replace("it is", "they are")))
+            self.wrong.append(make_fault(what, hint if len(names) == 1 else hint.replace("it is", "they are")))
         elif not self._steel_at:
             for pad, doubt in self._doubts.items():
                 self._fail_pad(pad, doubt.message, doubt.hint)
             if not self._doubts:
-                self.wrong.append(Finding("no single bead explains the readings", "take other magnets away"))
+                self.wrong.append(make_fault("no single bead explains the readings", "take other magnets away"))
 
     def _fail_pad(self, pad: int, what: str, hint: str) -> None:
-        self.wrong.append(Finding(what, hint))
+        self.wrong.append(make_fault(what, hint))
         self.states[pad - 1] = "bad"
 
 

@@ -1,13 +1,12 @@
 """The detectors of a mat under calibration, with access to the raw readings behind their events."""
 
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pi_controller.board.messages import BoardHealth, Field, Gap, LinkDown, LinkUp, Message, Piezo, Touch
+from pi_controller.board.messages import BoardEvent, Field, Gap, LinkDown, LinkUp, Message, Piezo, Touch
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.beads import BeadTracker
@@ -22,40 +21,6 @@ KEEP_S = 0.5
 """How long the pads' peaks are kept."""
 AVERAGED = 5
 """Magnetometer scans averaged, as many as the tracker needs to call the field at rest."""
-
-
-class RunningStats:
-    """Running mean and standard deviation of each value of readings of `shape`, without missing readings."""
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self._n = np.zeros(shape)
-        self._sum = np.zeros(shape)
-        self._squares = np.zeros(shape)
-        self._first: Array | None = None
-
-    def add(self, readings: Array, there: NDArray[np.bool_] | None = None) -> None:
-        """Add readings of `shape`, or with one more leading axis; `there` is false for missing values."""
-        rows = readings.reshape(-1, *self._n.shape)
-        first = self._first
-        if first is None:
-            first = self._first = rows[0].copy()  # keeps the squares small
-        off = rows - first
-        if there is not None:
-            off = off * there
-        self._n += len(rows) if there is None else there * len(rows)
-        self._sum += off.sum(axis=0)
-        self._squares += (off * off).sum(axis=0)
-
-    @property
-    def mean(self) -> Array:
-        """The means."""
-        return (0.0 if self._first is None else self._first) + self._sum / np.maximum(self._n, 1.0)
-
-    @property
-    def rms(self) -> Array:
-        """The standard deviation of the readings."""
-        n = np.maximum(self._n, 1.0)
-        return np.sqrt(np.maximum(self._squares / n - (self._sum / n) ** 2, 0.0))
 
 
 class Detectors:
@@ -79,7 +44,10 @@ class Detectors:
         self.counts: Array | None = None
         """The last scan of the touch strips (pads, strips), counts."""
         self.full_scale = 2048
-        self.health: BoardHealth | None = None
+        self.up: LinkUp | None = None
+        """The link's last start; None before any."""
+        self.events: list[BoardEvent] = []
+        """The board's events."""
         self.strip_count = len(maps.touch.strips)
         self._peaks = deque[tuple[float, float, "Array"]]()
         self._middle = np.zeros(PADS)
@@ -99,11 +67,18 @@ class Detectors:
                 if self.strikes is not None:
                     self.strikes.take_gap()
             case LinkUp():
+                self.up = message
                 self.hands.reset()
                 self.beads.sense_again()
-            case BoardHealth():
-                self.health = message
+            case BoardEvent():
+                self.events.append(message)
+            case _:
+                pass
         return []
+
+    def find_events(self, kind: str) -> list[BoardEvent]:
+        """Return the board's events of a kind since the link came up; none without a link."""
+        return [event for event in self.events if event.kind == kind and self.up is not None and event.t >= self.up.t]
 
     def _piezo(self, piezo: Piezo) -> list[MatEvent]:
         if self.strikes is None:
@@ -126,31 +101,3 @@ class Detectors:
         """Return the mean (sensors, 3) of the last scans, microtesla, and a mask of the sensors valid in all."""
         ok = np.logical_and.reduce([scan.ok for scan in self.scans])
         return np.where(ok[:, None], np.mean([scan.ut for scan in self.scans], axis=0), 0.0), ok
-
-    def strip_name(self, pad: int, strip: int) -> str:
-        """Return a strip's name (pad 1 first, strip 0 first)."""
-        return f"the {pinmap().touch.strips[strip]} strip of pad {pad}"
-
-
-def find_silent_multiplexers(silent: Sequence[int], built: NDArray[np.bool_]) -> dict[int, list[int]]:
-    """Return the addresses of the multiplexers all of whose magnetometers are `silent`, and these, if at least two."""
-    numbers = np.flatnonzero(built).tolist()
-    found = {address: numbers[8 * n : 8 * n + 8] for n, address in enumerate(pinmap().board.tca9548a_addresses)}
-    return {address: parts for address, parts in found.items() if len(parts) > 1 and {*parts} <= {*silent}}
-
-
-MULTIPLEXER_HINT = "check its plug and its four wires, and that its address jumpers differ from the others'"
-BUS_HINT = "check SDA, SCL, 3V3 and ground from the board to the first part, and the two pull-up resistors"
-
-
-def magnetometer_name(number: int) -> str:
-    """Return a magnetometer's name (0 first, in wire order): its number, its pad and its place there.
-
-    Left and right are as the hider sees them.
-    """
-    offsets = pinmap().magnetometers.offsets_mm
-    pad, place = divmod(number, len(offsets))
-    x, y = offsets[place]
-    side = "left" if x < 0 else "right" if x > 0 else "middle"
-    depth = "hider" if y < 0 else "hitter" if y > 0 else "middle"
-    return f"magnetometer {number + 1} (pad {pad + 1}, {depth} {side})"

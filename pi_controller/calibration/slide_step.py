@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pi_controller.board.messages import Message, Touch
-from pi_controller.calibration.detectors import (
-    Detectors,
-)
-from pi_controller.calibration.steps import Bar, Finding, PadByPad
+from pi_controller.calibration.detectors import Detectors
+from pi_controller.calibration.steps import Bar, PadByPad, make_fault
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.events import HandIn, HandOut, MatEvent
@@ -147,11 +145,11 @@ class SlideStep(PadByPad):
         """Report the pads whose hands were felt at another one: plugs are swapped, or the pad's strips are off."""
         self.report_other_pads(
             self._felt_at,
-            Finding(
+            make_fault(
                 "a hand under pad {pad} is felt at pad {other}",
                 "the plugs of these pads' touch strips are swapped: swap them back",
             ),
-            Finding(
+            make_fault(
                 "the strips of pad {pad} feel no hand: pad {other} felt one",
                 "check the strips' plug of pad {pad}, and slide the hand under it",
             ),

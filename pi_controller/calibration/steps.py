@@ -1,4 +1,4 @@
-"""Base classes of a calibration step."""
+"""Base classes of a calibration step, and the view of a walk for the terminal and the page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
@@ -6,14 +6,10 @@ from typing import Literal, Protocol
 import msgspec
 
 from pi_controller.board.messages import Message
-from pi_controller.calibration.detectors import (
-    Detectors,
-)
+from pi_controller.calibration.detectors import Detectors
+from pi_controller.host.findings import Finding
 from pi_controller.sensing.events import MatEvent
 from pi_controller.sensing.faults import find_swapped_pads
-
-# View model of a calibration, shared by the terminal and the page.
-
 
 BarState = Literal["wait", "now", "good", "bad"]
 StepState = Literal["to_come", "now", "passed", "failed", "left_out"]
@@ -26,13 +22,6 @@ class Bar(msgspec.Struct, frozen=True):
     share: float
     text: str
     state: BarState = "wait"
-
-
-class Finding(msgspec.Struct, frozen=True):
-    """A fault (`what`) and its remedy (`hint`), one line each."""
-
-    message: str
-    hint: str
 
 
 class StepView(msgspec.Struct, frozen=True):
@@ -65,6 +54,11 @@ class WalkView(msgspec.Struct, frozen=True):
 
 PATIENCE_S = 45.0
 """A pad without input for this long is given up."""
+
+
+def make_fault(message: str, hint: str) -> Finding:
+    """Return the finding that the walk fails for what `message` says, a sentence; `hint` is the remedy."""
+    return Finding("Calibration", "", "fail", message, hint)
 
 
 class Step(Protocol):
@@ -127,7 +121,7 @@ class PadByPad:
     def fail(self, what: str, hint: str) -> None:
         """Report a fault of the current pad."""
         assert self.pad is not None
-        self.wrong.append(Finding(what, hint))
+        self.wrong.append(make_fault(what, hint))
         self.states[self.pad - 1] = "bad"
 
     def report_other_pads(self, felt_on: Mapping[int, int], swapped: Finding, missing: Finding) -> None:
@@ -138,12 +132,11 @@ class PadByPad:
         groups = find_swapped_pads(felt_on)
         for group in groups:
             what = ", ".join(swapped.message.format(pad=pad, other=felt_on[pad]) for pad in group)
-            self.wrong.append(Finding(what, swapped.hint))
+            self.wrong.append(make_fault(what, swapped.hint))
         for pad, other in felt_on.items():
             if other != pad and not any(pad in group for group in groups):
-                self.wrong.append(
-                    Finding(*(text.format(pad=pad, other=other) for text in (missing.message, missing.hint)))
-                )
+                what, hint = (text.format(pad=pad, other=other) for text in (missing.message, missing.hint))
+                self.wrong.append(make_fault(what, hint))
 
     def next_pad(self, t: float) -> None:
         """Continue with the next pad, or finish."""

@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from statistics import median
 
 from pi_controller.board.messages import Message
-from pi_controller.calibration.detectors import (
-    Detectors,
-)
-from pi_controller.calibration.steps import Bar, Finding, PadByPad
+from pi_controller.calibration.detectors import Detectors
+from pi_controller.calibration.steps import Bar, PadByPad, make_fault
 from pi_controller.pads import PADS
 from pi_controller.sensing.events import MatEvent, Strike
 
@@ -133,8 +131,10 @@ class TapStep(PadByPad):
         """Report the pads whose taps were felt on another one: plugs are swapped, or the pad's own disc is missing."""
         self.report_other_pads(
             self._felt_as,
-            Finding("a tap on pad {pad} is felt as pad {other}", "the plugs of these pads are swapped: swap them back"),
-            Finding(
+            make_fault(
+                "a tap on pad {pad} is felt as pad {other}", "the plugs of these pads are swapped: swap them back"
+            ),
+            make_fault(
                 "the disc of pad {pad} feels nothing: pad {other} felt its taps through the floor",
                 "check the disc under its plate, its plug and its wire",
             ),

@@ -23,6 +23,7 @@ from pi_controller.calibration.slide_step import SlideStep
 from pi_controller.calibration.steps import Step, StepView, WalkView
 from pi_controller.calibration.tap_step import TapStep
 from pi_controller.pads import PADS
+from pi_controller.sensing.piezo_diagnosis import Sensor
 from pi_controller.sensing.strikes import StrikeSettings
 
 NO_BOARD = "Waiting for the board."
@@ -42,7 +43,7 @@ class Walk:
     def __init__(
         self,
         strikes: StrikeSettings,
-        sensor: str = "piezo",
+        sensor: Sensor = "piezo",
         magnetometers: int | None = None,
         skipped: Collection[str] = (),
         depth_mm: float | None = None,
@@ -50,7 +51,7 @@ class Walk:
         self._magnetometers, self._depth_mm = magnetometers, depth_mm
         self._detectors = Detectors(strikes, magnetometers, depth_mm)
         self._sensor = sensor
-        self.empty = EmptyStep(magnets_only={TapStep.name, SlideStep.name} <= {*skipped})
+        self.empty = EmptyStep(sensor, magnets_only={TapStep.name, SlideStep.name} <= {*skipped})
         self.taps, self.slides, self.beads = TapStep(), SlideStep(), BeadStep(PADS)
         self._steps: tuple[Step, ...] = (self.empty, self.taps, self.slides)
         if magnetometers != 0:
@@ -137,7 +138,7 @@ class Walk:
             strokes = StrikeProfile(
                 threshold_db=self.taps.threshold_db,
                 sensor=self._sensor,
-                noise=_round_values(self.empty.piezo.rms),
+                noise=_round_values(self.empty.readings.piezo.rms),
                 level_dbfs=tuple(self.taps.level_dbfs),
                 margin_db=tuple(self.taps.margin_db),
             )
@@ -147,8 +148,8 @@ class Walk:
                 touch=wanted.touch,
                 clear=wanted.clear,
                 brushed=wanted.brushed,
-                rest=_round_values(self.empty.touch.mean),
-                noise=_round_values(self.empty.touch.rms),
+                rest=_round_values(self.empty.readings.touch.mean),
+                noise=_round_values(self.empty.readings.touch.rms),
                 lost=_round_values(self.slides.lost),
             )
         base = self._detectors.beads.baseline
@@ -162,7 +163,7 @@ class Walk:
                 scans=float(base.scans),
                 scatter=float(base.scatter),
                 level=(float(base.level[0]), float(base.level[1]), float(base.level[2])),
-                noise_ut=round(float(self.empty.field.rms.max()), 3),
+                noise_ut=round(float(self.empty.readings.field.rms.max()), 3),
                 moment_am2=tuple(round(moment, 4) for moment in self.beads.moments),
                 steel=None if steel is None else (round(steel.depth_mm, 1), round(steel.strength, 3)),
                 modules=list_wrong_modules(correction),
@@ -184,7 +185,7 @@ class Walk:
         step = self._steps[self._at]
         step.begin(self._detectors, self._t)
         if step is self.slides and self.empty.found:
-            self.slides.set_rest(self.empty.touch.mean, self.empty.touch.rms)
+            self.slides.set_rest(self.empty.readings.touch.mean, self.empty.readings.touch.rms)
 
     def _next(self) -> None:
         """Go to the first unfinished step."""

@@ -151,7 +151,7 @@ def find_faults(
     for line in verdict.failures if verdict is not None else ():
         kind = FOUND_BY_TEST.get(line.name) or FOUND_BY_TEST.get(line.group)
         if kind is not None:
-            found.append((kind, f"{text(STEPS[kind][0])}: {line.name}: {line.found}"))
+            found.append((kind, f"{text(STEPS[kind][0])}: {line}"))
     return [Fault(kind, what, text(STEPS[kind][1])) for kind, what in found]
 
 

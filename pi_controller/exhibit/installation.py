@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pi_controller.board.messages import LinkUp, Message
 from pi_controller.calibration.profile import Profile
-from pi_controller.calibration.sensor_checks import SensorListener
+from pi_controller.calibration.sensor_listener import SensorListener
 from pi_controller.config import Settings
 from pi_controller.config.request import saver
 from pi_controller.display.sound import AplaySound, Sound

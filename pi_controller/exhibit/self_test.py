@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from pi_controller.calibration.sensor_checks import LISTEN_S, Group, ReportLine, SensorListener, find_failures
+from pi_controller.calibration.detectors import Detectors
+from pi_controller.calibration.sensor_listener import LISTEN_S, SensorListener
 from pi_controller.errors import MatError
 from pi_controller.exhibit.health import store_state
+from pi_controller.host.findings import Finding, Group, find_failures
 from pi_controller.journal.verify import verify_journal
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 GAMES = Group("Recorded games")
-Lines = Iterator[ReportLine | None]
+Lines = Iterator[Finding | None]
 """The lines of the checks; None after a step that has no line yet."""
 
 
@@ -33,17 +35,17 @@ class SelfTestVerdict(msgspec.Struct, frozen=True):
     """The doctor's lines of a self-test that ended at `t`, s since 1970."""
 
     t: float
-    lines: tuple[ReportLine, ...]
+    lines: tuple[Finding, ...]
 
     @property
-    def failures(self) -> tuple[ReportLine, ...]:
+    def failures(self) -> tuple[Finding, ...]:
         """The lines of the parts that fail."""
         return find_failures(self.lines)
 
     def __str__(self) -> str:
         if not self.failures:
             return f"self-test: no faults ({sum(line.outcome == 'pass' for line in self.lines)} checks)"
-        return "self-test: " + "; ".join(f"{line.name}: {line.found}" for line in self.failures)
+        return "self-test: " + "; ".join(f"{line}" for line in self.failures)
 
 
 class SelfTest:
@@ -62,7 +64,7 @@ class SelfTest:
         self.verdict = _load_verdict(kept)
         self.hour, self._begin, self._local, self._path = hour, begin, local, kept
         self._running: Lines | None = None
-        self._found: list[ReportLine] = []
+        self._found: list[Finding] = []
         self._done_for = self._last_hour(self.verdict.t) if self.verdict is not None else None
 
     @property
@@ -124,9 +126,9 @@ def check_installation(at: Installation) -> Lines:
 def _check_sensors(at: Installation) -> Lines:
     """Listen to the mat for `LISTEN_S`, then yield the lines of its sensors; a bead may lie near its magnetometers."""
     without = "not checked at night: a bead may lie there"
-    ears = SensorListener(
-        at.settings.strikes.detector_settings(), at.settings.magnetometers, hidden=True, without=without
-    )
+    strikes = at.settings.strikes
+    detectors = Detectors(strikes.detector_settings(), at.settings.magnetometers)
+    ears = SensorListener(detectors, strikes.sensor, hidden=True, without=without)
     if at.link_up is not None:
         ears.take([at.link_up])
     at.listener, began = ears, at.now

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pi_controller.board.messages import Message, Piezo, Touch
-from pi_controller.calibration.detectors import RunningStats
 from pi_controller.calibration.profile import Profile
 from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.pinmap import pinmap
+from pi_controller.sensing.running_stats import RunningStats
 
 SCANS = 250
 """Scans of the touch strips in one report: five seconds."""

@@ -14,10 +14,12 @@ from pi_controller.board.connection import BoardConnection
 from pi_controller.board.message_source import Source
 from pi_controller.board.pins import STARTS_S, PinsSource
 from pi_controller.calibration import profile as profiles
-from pi_controller.calibration.sensor_checks import LISTEN_S, Group, ReportLine, SensorListener, SensorReport
+from pi_controller.calibration.detectors import Detectors
+from pi_controller.calibration.sensor_listener import LISTEN_S, SensorListener
 from pi_controller.config import Settings, read_settings
 from pi_controller.display.sound import Sound
 from pi_controller.errors import MatError, SettingsError
+from pi_controller.host.findings import Finding, Group
 from pi_controller.journal.hidden_bead import may_hide_bead
 from pi_controller.runtime.assembly import make_source
 from pi_controller.sensing.beads import ModuleCorrection
@@ -25,6 +27,7 @@ from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import SimulatedFault
 from pi_controller.simulation.listening import SimListening
 from pi_controller.tools import doctor_checks, machine_checks, pin_checks, service_checks
+from pi_controller.tools.report import Report
 
 ANSWER_S = 3.0
 """Longest wait for a board's answer."""
@@ -35,7 +38,7 @@ SETTINGS = Group("Settings")
 
 def examine(
     path: Path | None, sim: Sequence[SimulatedFault] | None, progress: Callable[[float], None]
-) -> tuple[SensorReport, Settings]:
+) -> tuple[Report, Settings]:
     """Check the table with the settings at `path` (None: the defaults); return the report and the settings.
 
     `sim` are the faults of a simulated mat that is checked instead of the table's own; `progress` is called with the
@@ -58,16 +61,16 @@ def examine(
         else:
             lines.append(line)
     lines += _machine(settings, simulated=sim is not None)
-    return SensorReport(tuple(lines), machine_checks.versions(), sim is not None), settings
+    return Report(tuple(lines), machine_checks.versions(), sim is not None), settings
 
 
-def examine_without_mat(path: Path | None) -> tuple[SensorReport, Settings]:
+def examine_without_mat(path: Path | None) -> tuple[Report, Settings]:
     """Check a table while its service runs: without its mat, buttons and strips, which the service holds."""
     settings, lines = _settings(path)
-    return SensorReport((*lines, *_machine(settings)), machine_checks.versions()), settings
+    return Report((*lines, *_machine(settings)), machine_checks.versions()), settings
 
 
-def examine_exhibit(path: Path | None, sound: Sound) -> Iterator[ReportLine | None]:
+def examine_exhibit(path: Path | None, sound: Sound) -> Iterator[Finding | None]:
     """Yield the lines of an exhibit while it runs: without its service, and the mat, buttons and strips that it holds.
 
     Yields None while its loudspeaker `sound` plays a moment of silence.
@@ -87,7 +90,7 @@ def examine_exhibit(path: Path | None, sound: Sound) -> Iterator[ReportLine | No
     yield from machine_checks.loudspeaker(settings, sound)
 
 
-def _machine(settings: Settings, *, simulated: bool = False) -> list[ReportLine]:
+def _machine(settings: Settings, *, simulated: bool = False) -> list[Finding]:
     if simulated:  # no port is opened, so its group is not needed
         settings = settings.model_copy(update={"board": settings.board.model_copy(update={"port": "none"})})
     return [
@@ -99,7 +102,7 @@ def _machine(settings: Settings, *, simulated: bool = False) -> list[ReportLine]
 
 def examine_simulated(
     settings: Settings, faults: Sequence[SimulatedFault], progress: Callable[[float], None], seed: int = SIM_SEED
-) -> list[ReportLine]:
+) -> list[Finding]:
     """Return the lines for a simulated mat's sensors and link, after `LISTEN_S` virtual seconds."""
     ears = _listener(settings)
     conditions = Conditions(magnetometers=settings.magnetometers, depth_mm=settings.board.depth_mm)
@@ -127,11 +130,12 @@ def _why_no_magnetometers(settings: Settings) -> str:
 def _listener(
     settings: Settings, *, hidden: bool = False, correction: ModuleCorrection | None = None
 ) -> SensorListener:
-    strikes, without = settings.strikes.detector_settings(), _why_no_magnetometers(settings)
-    return SensorListener(strikes, settings.magnetometers, hidden=hidden, without=without, correction=correction)
+    detectors = Detectors(settings.strikes.detector_settings(), settings.magnetometers)
+    without = _why_no_magnetometers(settings)
+    return SensorListener(detectors, settings.strikes.sensor, hidden=hidden, without=without, correction=correction)
 
 
-def _mat(settings: Settings, progress: Callable[[float], None], path: Path | None) -> list[ReportLine]:
+def _mat(settings: Settings, progress: Callable[[float], None], path: Path | None) -> list[Finding]:
     """Return the lines for the sensors and the link of the table's own board; `path` is that of the settings."""
     source = make_source(settings)
     correction = None if path is None else _correction(settings, path.parent)
@@ -168,7 +172,7 @@ def _listen(source: Source, ears: SensorListener, progress: Callable[[float], No
         source.port.wait(IDLE_S)
 
 
-def _settings(path: Path | None) -> tuple[Settings, list[ReportLine]]:
+def _settings(path: Path | None) -> tuple[Settings, list[Finding]]:
     """Return the settings (the defaults if they cannot be read) and their lines."""
     if path is None:
         return Settings(), [SETTINGS.absent("file", "no file was named: the defaults are checked")]
@@ -183,7 +187,7 @@ def _settings(path: Path | None) -> tuple[Settings, list[ReportLine]]:
     return settings, lines
 
 
-def _profile(settings: Settings, folder: Path) -> ReportLine:
+def _profile(settings: Settings, folder: Path) -> Finding:
     name = settings.board.profile
     if not name:
         return SETTINGS.absent("profile", "the settings name none")

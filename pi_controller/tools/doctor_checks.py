@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from pi_controller.board import wire
 from pi_controller.board.connection import BoardConnection
-from pi_controller.calibration.detectors import BUS_HINT
-from pi_controller.calibration.sensor_checks import Group, ReportLine, SensorListener
+from pi_controller.calibration.mat_diagnosis import BUS_HINT
+from pi_controller.calibration.sensor_listener import SensorListener
+from pi_controller.host.findings import Finding, Group
 from pi_controller.pinmap import pinmap, shipped_file
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def shipped_firmware() -> str:
     return ".".join(found.groups()) if found else "unknown"
 
 
-def link_lines(connection: BoardConnection | None, ears: SensorListener) -> Iterator[ReportLine]:
+def link_lines(connection: BoardConnection | None, ears: SensorListener) -> Iterator[Finding]:
     """Yield the lines for the link; `connection` is None for a table without a board."""
     names = ("handshake", "firmware", "chips", *EVENTS, "samples", "losses", "clock", "bus")
     if connection is None:
@@ -77,14 +78,14 @@ def link_lines(connection: BoardConnection | None, ears: SensorListener) -> Iter
     yield _bus(ears)
 
 
-def _firmware(version: str) -> ReportLine:
+def _firmware(version: str) -> Finding:
     ours = shipped_firmware()
     if version != ours:
         return LINK.fails("firmware", f"the board has version {version}, this program includes {ours}", FLASH_HINT)
     return LINK.passes("firmware", f"version {version}, the same as in this program")
 
 
-def _chips(connection: BoardConnection) -> ReportLine:
+def _chips(connection: BoardConnection) -> Finding:
     board = connection.session.board
     features = board.features if board is not None else 0
     kinds = [name for name, bit in (("QMC5883L", wire.QMC5883L), ("QMC5883P", wire.QMC5883P)) if features & bit]
@@ -93,7 +94,7 @@ def _chips(connection: BoardConnection) -> ReportLine:
     return LINK.passes("chips", f"magnetometers {kinds[0]}")
 
 
-def _samples(ears: SensorListener) -> ReportLine:
+def _samples(ears: SensorListener) -> Finding:
     wanted = pinmap().board.sample_hz
     found = f"{ears.rate:.0f} of {wanted} samples a second"
     if abs(ears.rate / wanted - 1.0) > OFF_RATE:
@@ -102,7 +103,7 @@ def _samples(ears: SensorListener) -> ReportLine:
     return LINK.passes("samples", found)
 
 
-def _losses(connection: BoardConnection, ears: SensorListener) -> ReportLine:
+def _losses(connection: BoardConnection, ears: SensorListener) -> Finding:
     stats = connection.session.stats
     restarts = ears.ups - 1
     losses = {
@@ -120,7 +121,7 @@ def _losses(connection: BoardConnection, ears: SensorListener) -> ReportLine:
     return LINK.passes("losses", f"none in {stats.frames} frames")
 
 
-def _clock(connection: BoardConnection) -> ReportLine:
+def _clock(connection: BoardConnection) -> Finding:
     clock = connection.session.clock
     ppm = 1e6 * clock.drift
     if not clock.known:
@@ -131,7 +132,7 @@ def _clock(connection: BoardConnection) -> ReportLine:
     return LINK.passes("clock", found)
 
 
-def _bus(ears: SensorListener) -> ReportLine:
+def _bus(ears: SensorListener) -> Finding:
     if len(ears.health) < 2:
         return LINK.fails("bus", "the board does not report its health", FLASH_HINT)
     # the board reports at once, when it may not yet know which magnetometers are built
@@ -154,7 +155,7 @@ def _bus(ears: SensorListener) -> ReportLine:
     return LINK.passes("bus", found)
 
 
-def board_events(ears: SensorListener) -> Iterator[ReportLine]:
+def board_events(ears: SensorListener) -> Iterator[Finding]:
     """Yield the lines for the board's events in `ears`."""
     yield _start(ears)
     yield _test(ears)
@@ -162,7 +163,7 @@ def board_events(ears: SensorListener) -> Iterator[ReportLine]:
     yield _events(ears)
 
 
-def _start(ears: SensorListener) -> ReportLine:
+def _start(ears: SensorListener) -> Finding:
     assert ears.up is not None
     weak = [event for event in ears.events if event.kind == "brown-out"]
     if weak:
@@ -172,7 +173,7 @@ def _start(ears: SensorListener) -> ReportLine:
     return LINK.passes("start", f"its {ears.up.boot_count}., {reason}")
 
 
-def _test(ears: SensorListener) -> ReportLine:
+def _test(ears: SensorListener) -> Finding:
     tested = ears.find_events("tested")
     if not tested:
         hint = "unplug the board and plug it in again; else 'moccasin-mat flash'"
@@ -189,7 +190,7 @@ def _test(ears: SensorListener) -> ReportLine:
     return LINK.fails("self test", found.rstrip("."), "run the doctor again; a plug may be loose")
 
 
-def _pace(ears: SensorListener) -> ReportLine:
+def _pace(ears: SensorListener) -> Finding:
     slow = ears.find_events("slow")
     if not slow:
         return LINK.passes("pace", "the board keeps up with its sensors")
@@ -197,7 +198,7 @@ def _pace(ears: SensorListener) -> ReportLine:
     return LINK.fails("pace", slow[-1].line.rstrip("."), hint)
 
 
-def _events(ears: SensorListener) -> ReportLine:
+def _events(ears: SensorListener) -> Finding:
     """Return the line for all other events: past faults of sensors and bus, whose present state has its own lines."""
     secret = not ears.checks_magnetometers
     words = [

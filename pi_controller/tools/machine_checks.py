@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 from pi_controller import __version__
 from pi_controller.board.gpio import read_pi_model
-from pi_controller.calibration.sensor_checks import Group, ReportLine
 from pi_controller.config import Settings
 from pi_controller.display.sound import SILENCE, AplaySound, Sound, SoundError, sound_cards
 from pi_controller.display.voice import SPEECH_PROGRAM
 from pi_controller.errors import JournalError, describe_error
 from pi_controller.extras import install_hint
 from pi_controller.host.files import explain_refusal
+from pi_controller.host.findings import Finding, Group
 from pi_controller.host.machine_health import LOW_DISK_BYTES
 from pi_controller.journal.file import SETTING, journal_files
 from pi_controller.journal.journal import Journal
@@ -67,7 +67,7 @@ def groups() -> set[str]:
 
 def machine_lines(
     settings: Settings, root: Path = Path("/"), member: Collection[str] | None = None
-) -> Iterator[ReportLine]:
+) -> Iterator[Finding]:
     """Yield the lines for the machine. Tests set `root` (of its files) and `member` (the user's groups)."""
     pi = read_pi_model(root)
     installed = versions()
@@ -89,7 +89,7 @@ def machine_lines(
     yield from _groups(settings, root, groups() if member is None else member)
 
 
-def _journal(path: Path) -> Iterator[ReportLine]:
+def _journal(path: Path) -> Iterator[Finding]:
     """Yield the line for the journal: this user may write it, and it is readable."""
     if not path.exists():
         yield DISK.passes("journal", "none yet: the first start creates it")
@@ -103,7 +103,7 @@ def _journal(path: Path) -> Iterator[ReportLine]:
             yield DISK.fails("journal", error.message, error.hint)
 
 
-def _spi(settings: Settings, root: Path) -> ReportLine:
+def _spi(settings: Settings, root: Path) -> Finding:
     if settings.strips.kind != "pi" and settings.board.port != "pins":
         return MACHINE.absent("SPI", "the settings drive no strips")
     found = sorted((root / "dev").glob("spidev*"))
@@ -113,7 +113,7 @@ def _spi(settings: Settings, root: Path) -> ReportLine:
     return MACHINE.fails("SPI", "it is turned off", hint)
 
 
-def loudspeaker(settings: Settings, sound: Sound | None = None, root: Path = Path("/")) -> Iterator[ReportLine | None]:
+def loudspeaker(settings: Settings, sound: Sound | None = None, root: Path = Path("/")) -> Iterator[Finding | None]:
     """Play a moment of silence on the loudspeaker `[voice] device`; yield None while it plays, then its line.
 
     `sound` is the loudspeaker if it is open already, `root` is for tests.
@@ -134,14 +134,14 @@ def loudspeaker(settings: Settings, sound: Sound | None = None, root: Path = Pat
         yield MACHINE.passes(name, f"{device} opens; sound cards: {'; '.join(cards) or 'none'}")
 
 
-def _speech() -> ReportLine:
+def _speech() -> Finding:
     if shutil.which(SPEECH_PROGRAM) is None:
         hint = f"sudo apt install {SPEECH_PROGRAM}, or set [voice] english to false"
         return MACHINE.fails("speech", f"{SPEECH_PROGRAM} is not installed, so nothing is said aloud", hint)
     return MACHINE.passes("speech", SPEECH_PROGRAM)
 
 
-def _groups(settings: Settings, root: Path, member: Collection[str]) -> Iterator[ReportLine]:
+def _groups(settings: Settings, root: Path, member: Collection[str]) -> Iterator[Finding]:
     """Yield a line for each group that the settings require: only its members may open the device."""
     needed = {
         "dialout": (settings.board.port not in {"none", "pins"}, "the board's port"),
@@ -171,7 +171,7 @@ def _has_group(name: str, root: Path) -> bool:
     return False
 
 
-def disk(journal: Path) -> Iterator[ReportLine]:
+def disk(journal: Path) -> Iterator[Finding]:
     """Yield the lines for the journal's disk: free space, writing, the journal, and the time of a sync."""
     folder = journal.absolute().parent
     if not folder.is_dir():

@@ -9,9 +9,10 @@ from pi_controller.board.gpio import header_factory, no_pins
 from pi_controller.board.interfaces import ButtonsError, Strip, StripError
 from pi_controller.board.pins import LATE_S, RATES, PinsSource
 from pi_controller.board.strips import NeoPixelStrip
-from pi_controller.calibration.sensor_checks import Group, ReportLine, SensorListener
+from pi_controller.calibration.sensor_listener import SensorListener
 from pi_controller.config import Settings
 from pi_controller.errors import describe_error
+from pi_controller.host.findings import Finding, Group
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ GAPS_S = 1.0
 NOTE = "slower than the board: soft strokes may be missed, and the judge confirms the bead"
 
 
-def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[ReportLine]:
+def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Finding]:
     """Yield a line for each button: its pin opens and reads released. `factory` is gpiozero's, for tests."""
     wanted = settings.button_pins
     if settings.buttons.kind == "none":
@@ -63,7 +64,7 @@ def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Repo
                 yield PINS.passes(what, f"released, GPIO{pin}")
 
 
-def strips(settings: Settings, opened: Callable[[], Strip] | None = None) -> Iterator[ReportLine]:
+def strips(settings: Settings, opened: Callable[[], Strip] | None = None) -> Iterator[Finding]:
     """Yield the line for the strips: they open and accept a dim frame. Only a person can see whether they shone."""
     wanted, count = settings.strips, pinmap().lights.count
     if wanted.kind == "board" and opened is None:
@@ -86,7 +87,7 @@ def strips(settings: Settings, opened: Callable[[], Strip] | None = None) -> Ite
         yield PINS.passes("light strips", f"{count} pixels were lit for a moment, {asked} {wrong}")
 
 
-def sensors(source: PinsSource, ears: SensorListener) -> Iterator[ReportLine]:
+def sensors(source: PinsSource, ears: SensorListener) -> Iterator[Finding]:
     """Yield the lines for `source` and its messages in `ears`; call this before `source` is closed."""
     yield LINK.passes("kind", f"the Pi's own pins, no mat board; {NOTE}")
     names = ("samples", "losses", "touch chip")
@@ -105,10 +106,10 @@ def sensors(source: PinsSource, ears: SensorListener) -> Iterator[ReportLine]:
     if missing is not None:
         yield LINK.fails("touch chip", missing.message, missing.hint)
     else:
-        yield LINK.passes("touch chip", f"{ears.scans} scans")
+        yield LINK.passes("touch chip", f"{ears.readings.scans} scans")
 
 
-def _pin_samples(source: PinsSource, ears: SensorListener) -> ReportLine:
+def _pin_samples(source: PinsSource, ears: SensorListener) -> Finding:
     board = pinmap().board.sample_hz
     found = f"{source.reads_per_s:,.0f} samples a second for each pad; the board gives {board:,}"
     grid = f"resampled to {ears.grid:,.0f}"
@@ -117,7 +118,7 @@ def _pin_samples(source: PinsSource, ears: SensorListener) -> ReportLine:
     return LINK.passes("samples", f"{found}; {grid}")
 
 
-def _pin_losses(ears: SensorListener) -> ReportLine:
+def _pin_losses(ears: SensorListener) -> Finding:
     seconds = max(ears.last_at - ears.first_at, 1e-3)
     restarts = ears.ups - 1
     found = f"{ears.gaps} stretches of more than {1000 * LATE_S:.0f} ms unread in {seconds:.0f} s"

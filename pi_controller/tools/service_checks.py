@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from pi_controller.calibration.sensor_checks import Group, ReportLine
 from pi_controller.card import service
 from pi_controller.card.changes import read
 from pi_controller.card.plan import plan
 from pi_controller.errors import SettingsError, describe_error
+from pi_controller.host.findings import Finding, Group
 from pi_controller.host.place import SetupError, make_place
 from pi_controller.host.platform import home_folder
 from pi_controller.host.status import RESULTS
@@ -22,7 +22,7 @@ SERVICE = Group("Service")
 SETUP = "moccasin-mat setup"
 
 
-def service_lines() -> list[ReportLine]:
+def service_lines() -> list[Finding]:
     """Return the lines for the service; "not here" if none is installed or systemd does not run."""
     kind = service.installed_kind()
     if not kind:
@@ -39,7 +39,7 @@ def service_lines() -> list[ReportLine]:
     return found
 
 
-def _unit(*, system: bool) -> ReportLine:
+def _unit(*, system: bool) -> Finding:
     again = f"{'sudo ' if system else ''}{SETUP}{'' if system else ' --user'}"
     try:
         here = make_place(system=system)
@@ -61,7 +61,7 @@ def _unit(*, system: bool) -> ReportLine:
     return SERVICE.fails("unit", f"{here.unit} differs from this version's file", hint)
 
 
-def running_line(properties: Mapping[str, str], *, system: bool) -> ReportLine:
+def running_line(properties: Mapping[str, str], *, system: bool) -> Finding:
     """Return the line for the service's state, from its systemd `properties`."""
     name, command = "running", " ".join(service.systemctl(system=system))
     state, often = properties.get("ActiveState", ""), properties.get("NRestarts", "0")

@@ -68,7 +68,7 @@ class WalkPicture:
         for found in step.found if step.state == "passed" else ():
             yield self._text(f"    {found}", "dim")
         for wrong in step.wrong:
-            yield self._text(f"    {wrong.message}", "red")
+            yield self._text(f"    {wrong!s}", "red")
             yield self._text(f"      \u2192 {wrong.hint}")
 
     def _bars(self, width: int) -> Table:

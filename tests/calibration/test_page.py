@@ -7,12 +7,12 @@ from event_stream import Stream
 from travel import travelling
 from visit import visitor
 
-from pi_controller.calibration.steps import Bar, Finding, StepView, WalkView
+from pi_controller.calibration.steps import Bar, StepView, WalkView, make_fault
 from pi_controller.tools.walk_page import WalkPage, render_walk
 
 VIEW = WalkView(
     steps=(
-        StepView("empty", "The empty mat", "failed", wrong=(Finding("<b>strip</b> & more", "do 'this'"),)),
+        StepView("empty", "The empty mat", "failed", wrong=(make_fault("<b>strip</b> & more", "do 'this'"),)),
         StepView("taps", "Taps on each pad", "now"),
     ),
     at=1,

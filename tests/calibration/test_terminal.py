@@ -5,13 +5,13 @@ import io
 import pytest
 from rich.console import Console
 
-from pi_controller.calibration.steps import Bar, Finding, StepView, WalkView
+from pi_controller.calibration.steps import Bar, StepView, WalkView, make_fault
 from pi_controller.tools.walk_picture import WalkPicture
 
 VIEW = WalkView(
     steps=(
         StepView("empty", "The empty mat", "passed", found=("magnetometers: noise up to 0.6 µT",)),
-        StepView("taps", "Taps on each pad", "failed", wrong=(Finding("pad 2 feels no taps", "check its cable"),)),
+        StepView("taps", "Taps on each pad", "failed", wrong=(make_fault("pad 2 feels no taps", "check its cable"),)),
         StepView("hands", "A hand under each pad", "left_out"),
         StepView("bead", "The bead on each pad", "now"),
     ),

@@ -8,7 +8,7 @@ from load_file import load_file
 from walking import walked, wrong
 
 from pi_controller.calibration import steps
-from pi_controller.calibration.detectors import RunningStats
+from pi_controller.sensing.running_stats import RunningStats
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation import magnetometers
 from pi_controller.simulation.conditions import Conditions

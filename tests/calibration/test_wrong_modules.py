@@ -12,8 +12,9 @@ from walking import walked, wrong
 from pi_controller.board.messages import Field
 from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.bead_step import SPOTS, describe_cause
+from pi_controller.calibration.detectors import Detectors
 from pi_controller.calibration.profile import Profile, ProfileError, WrongModule, list_wrong_modules
-from pi_controller.calibration.sensor_checks import LISTEN_S, SensorListener
+from pi_controller.calibration.sensor_listener import LISTEN_S, SensorListener
 from pi_controller.calibration.wiring_causes import Cause, group_orders
 from pi_controller.calibration.wrong_modules import WrongModuleSearch
 from pi_controller.errors import UsageError
@@ -330,7 +331,7 @@ def test_doctor_ignores_turn_corrected_by_profile():
     correction.turns[6] = [[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     failed = []
     for known in (None, correction):
-        listener = SensorListener(StrikeSettings(), correction=known)
+        listener = SensorListener(Detectors(StrikeSettings()), correction=known)
         with SimListening(3, quiet, [parse_fault("turned-module=7")]) as sim:
             while sim.t < LISTEN_S:
                 listener.take(sim.tick())

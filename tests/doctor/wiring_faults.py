@@ -120,14 +120,14 @@ KINDS = (
 def ask_doctor(fault: str) -> tuple[tuple[str, str, str], ...]:
     """Return name, finding and remedy of each line that fails."""
     lines = examine_simulated(Settings(), [parse_fault(fault)], lambda _: None, SEED)
-    return tuple((line.name, line.found, line.hint) for line in lines if line.outcome == "fail")
+    return tuple((line.name, line.message, line.hint) for line in lines if line.outcome == "fail")
 
 
 @cache
 def calibrate(fault: str) -> tuple[tuple[str, str, str], ...]:
     """Return step, finding and remedy of all that is wrong, and without a remedy what was found, of a calibration."""
     view = walked(SEED, faults=[fault], limit_s=LIMIT_S).view
-    found = [(step.title, wrong.message, wrong.hint) for step in view.steps for wrong in step.wrong]
+    found = [(step.title, str(wrong), wrong.hint) for step in view.steps for wrong in step.wrong]
     found += [(step.title, text, "") for step in view.steps for text in step.found]
     if not view.over:
         found.append(("", view.ask, view.note))

@@ -142,7 +142,7 @@ def test_damaged_recorded_game_is_named(tested, tmp_path):
     content[len(content) // 2 :] = bytes(len(content) - len(content) // 2)
     journal.write_bytes(content)
     (line,) = tested().failures
-    assert (line.name, journal.name in line.found) == ("recorded game", True)
+    assert (line.name, journal.name in line.message) == ("recorded game", True)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_self_test_skips_unused_devices(tmp_path, mat, wanted):
     path = tmp_path / "table.toml"
     path.write_text(f'[buttons]\nkind = "pi"\n[exhibit]\nmat = "{mat}"\n')
     lines = [line for line in examine_exhibit(path, MemorySound(lambda: 0.0)) if line is not None]
-    unused = {line.name for line in lines if line.found.startswith("the settings do not use")}
+    unused = {line.name for line in lines if line.message.startswith("the settings do not use")}
     assert {"group dialout", "group gpio"} - unused == wanted
 
 
@@ -166,7 +166,9 @@ def test_wanted_loudspeaker_is_opened(tested, tmp_path, monkeypatch, fault):
     assert not sound.played
     (tmp_path / ".exhibit-self-test").unlink()
     failed = tested("[voice]\nenglish = true\n", sound=sound).failures
-    assert [line.found.partition(";")[0] for line in failed if line.name == "loudspeaker"] == ([fault] if fault else [])
+    assert [line.message.partition(";")[0] for line in failed if line.name == "loudspeaker"] == (
+        [fault] if fault else []
+    )
     assert [gain for *_, gain in sound.played] == ([] if fault else [0.0])
 
 

@@ -20,14 +20,14 @@ from needed import need
 from values import HARDWARE, LICENCE, Circuit, engineering, values
 
 from pi_controller.board import wire
-from pi_controller.calibration.sensor_checks import (
+from pi_controller.pinmap import pinmap
+from pi_controller.sensing.piezo_diagnosis import (
     MIDDLE_COUNTS,
     MIN_DISC_MS,
     OFF_REST_COUNTS,
     classify_rest,
     explain_step,
 )
-from pi_controller.pinmap import pinmap
 from pi_controller.simulation import pad_bias
 from pi_controller.simulation.faults import RESTS
 from pi_controller.simulation.portable_files import modules

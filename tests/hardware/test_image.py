@@ -62,14 +62,6 @@ def mounts():
     return {fields[1]: fields for line in lines if (fields := line.split()) and not line.startswith("#")}
 
 
-def test_build_without_packages_names_them_without_traceback():
-    command = [sys.executable, "-S", str(IMAGE / "build.py"), "FILE"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, env={"PATH": os.environ["PATH"]})
-    assert run.returncode == 1
-    assert "Traceback" not in run.stderr
-    assert "msgspec" in run.stderr
-
-
 def test_writable_mounts_are_state_partition_or_tmpfs():
     for where, (what, _, kind, options, _, _) in mounts().items():
         if what.startswith("/dev/") and where != "/state":

@@ -127,6 +127,6 @@ def test_prose_pins_and_addresses_match_pin_map(name):
 
 def test_doctor_names_pin_map_addresses():
     board = pinmap().board
-    said = (ROOT / "pi_controller" / "calibration" / "sensor_checks.py").read_text("utf-8")
+    said = (ROOT / "pi_controller" / "calibration" / "mat_diagnosis.py").read_text("utf-8")
     named = {int(address, 16) for address in re.findall(r"0x[0-9A-Fa-f]{2}", said)}
     assert named == {board.mpr121_address, board.tca9548a_addresses[0], board.tca9548a_addresses[-1]}

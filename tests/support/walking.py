@@ -50,4 +50,4 @@ def walked(
 def wrong(view: WalkView, step: str) -> str:
     """Return all that is said to be wrong with a step."""
     (found,) = (one for one in view.steps if one.name == step)
-    return "; ".join(f"{finding.message} > {finding.hint}" for finding in found.wrong)
+    return "; ".join(f"{finding} > {finding.hint}" for finding in found.wrong)

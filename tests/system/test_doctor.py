@@ -9,11 +9,12 @@ from rich.console import Console
 
 from pi_controller import cli
 from pi_controller.calibration.profile import Profile, save_profile
-from pi_controller.calibration.sensor_checks import ReportLine, SensorReport
 from pi_controller.config import Settings
+from pi_controller.host.findings import Finding
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import GameOpened, HandPass
 from pi_controller.tools import machine_checks, support_bundle
+from pi_controller.tools.report import Report
 
 TOLD = """
 [table]
@@ -96,14 +97,14 @@ def test_invalid_settings_report_omits_their_values(settings, capsys):
     out = capsys.readouterr().out
     assert "hunter2" not in out
     lines = {line["name"]: line for line in json.loads(out)["lines"]}
-    assert "[teams] a" in lines["file"]["found"]
+    assert "[teams] a" in lines["file"]["message"]
     assert "check-settings" in lines["file"]["hint"]
 
 
 def test_the_profile_is_looked_at(settings, capsys):
     settings.write_text(TOLD.format(folder=settings.parent) + '[board]\nprofile = "hall"\n', "utf-8")
     assert run("--settings", settings, "--sim", "--json") == 1
-    assert "there is no profile" in read(capsys)[1]["profile"]["found"]
+    assert "there is no profile" in read(capsys)[1]["profile"]["message"]
     save_profile(settings.parent, Profile("hall", "today", "0.1.0", ""))
     assert run("--settings", settings, "--sim", "--json") == 0
     assert read(capsys)[1]["profile"]["outcome"] == "pass"
@@ -127,7 +128,7 @@ def test_bundle_contains_reports_without_names(settings, tmp_path, capsys, monke
 
 def write(tmp_path, settings, log):
     path = tmp_path / "b.zip"
-    support_bundle.write_bundle(path, SensorReport((ReportLine("x", "y", "pass"),), {}), settings, lambda: log)
+    support_bundle.write_bundle(path, Report((Finding("x", "y", "pass"),), {}), settings, lambda: log)
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name).decode() for name in archive.namelist()}
 
@@ -196,12 +197,12 @@ def test_unwritable_bundle_path_exits_2(settings, tmp_path, capsys):
 
 
 def test_a_report_says_the_same_in_every_form():
-    report = SensorReport(
-        (ReportLine("Link", "port", "fail", "gone", "plug it in"), ReportLine("Link", "clock", "pass")), {"python": "3"}
+    report = Report(
+        (Finding("Link", "port", "fail", "gone", "plug it in"), Finding("Link", "clock", "pass")), {"python": "3"}
     )
     assert not report.ok
     assert json.loads(report.json())["lines"][0] == {
-        "group": "Link", "name": "port", "outcome": "fail", "found": "gone", "hint": "plug it in",
+        "group": "Link", "name": "port", "outcome": "fail", "message": "gone", "hint": "plug it in",
     }  # fmt: skip
     assert report.summary() == "1 pass, 1 fail, 0 not here"
     assert report.text().splitlines() == [
@@ -211,17 +212,15 @@ def test_a_report_says_the_same_in_every_form():
 
 
 def test_skipped_checks_collapse_and_remedies_come_last():
-    lines = [ReportLine("Link", "port", "fail", "gone", "plug it in"), ReportLine("Sensors", "a", "pass", "well")]
-    lines += [ReportLine("Sensors", f"piezo {n}", "not here", "no board answers") for n in range(36)]
-    lines += [ReportLine("Machine", "model", "not here", "no Pi"), ReportLine("Machine", "lgpio", "not here", "no Pi")]
+    lines = [Finding("Link", "port", "fail", "gone", "plug it in"), Finding("Sensors", "a", "pass", "well")]
+    lines += [Finding("Sensors", f"piezo {n}", "not here", "no board answers") for n in range(36)]
+    lines += [Finding("Machine", "model", "not here", "no Pi"), Finding("Machine", "lgpio", "not here", "no Pi")]
     console = Console(file=io.StringIO(), width=80, color_system=None)
-    SensorReport(tuple(lines), {}).show(console)
+    Report(tuple(lines), {}).show(console)
     told = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]
     assert "not here 36 sensors not checked, no board answers" in told
     assert not any("piezo" in line for line in told)
     assert {"not here model no Pi", "not here lgpio no Pi"} <= set(told), "two are no crowd"
     assert told[-3:] == ["1 pass, 1 fail, 38 not here", "port: gone", "> plug it in"]
     assert max(map(len, console.file.getvalue().splitlines())) <= 80
-    assert len(json.loads(SensorReport(tuple(lines), {}).json())["lines"]) == len(lines), (
-        "a program is given all of them"
-    )
+    assert len(json.loads(Report(tuple(lines), {}).json())["lines"]) == len(lines), "a program is given all of them"

@@ -48,7 +48,7 @@ def test_a_pi_that_is_set_up_passes(root, monkeypatch):
     monkeypatch.setattr(machine_checks, "_version", lambda package: "1.0")
     lines = by_name(machine_checks.machine_lines(PI, root, {"dialout", "gpio", "spi"}))
     assert {line.outcome for line in lines.values()} == {"pass"}
-    assert lines["model"].found == "Raspberry Pi 5 Model B Rev 1.0"
+    assert lines["model"].message == "Raspberry Pi 5 Model B Rev 1.0"
 
 
 def test_incomplete_pi_setup_fails_with_remedies(root, monkeypatch):
@@ -87,7 +87,7 @@ def test_failed_fsync_fails_the_writing_check(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", broken)
     line = by_name(machine_checks.disk(tmp_path / "j.sqlite"))["writing"]
     assert line.outcome == "fail"
-    assert "Input/output error" in line.found
+    assert "Input/output error" in line.message
     assert list(tmp_path.iterdir()) == []
 
 
@@ -137,7 +137,7 @@ def test_the_strips_are_lit_and_given_back(monkeypatch):
     monkeypatch.setattr(strip, "show", frames.append)
     (line,) = pin_checks.strips(PI, lambda: strip)
     assert line.outcome == "pass"
-    assert "69 pixels" in line.found
+    assert "69 pixels" in line.message
     [frame] = frames
     assert len(frame) == 69
     assert [[value > 0 for value in pixel] for pixel in frame[:3]] == np.eye(3, dtype=bool).tolist()
@@ -148,7 +148,7 @@ def test_strip_error_fails_with_its_hint():
         raise StripError("there is no strip", "plug it in")
 
     (line,) = pin_checks.strips(PI, none)
-    assert (line.outcome, line.found, line.hint) == ("fail", "there is no strip", "plug it in")
+    assert (line.outcome, line.message, line.hint) == ("fail", "there is no strip", "plug it in")
 
 
 def test_the_loudspeaker_is_opened_when_sound_is_wanted(tmp_path):
@@ -168,12 +168,12 @@ def test_the_loudspeaker_is_opened_when_sound_is_wanted(tmp_path):
     (tmp_path / "proc/asound/cards").write_text(CARDS, "utf-8")
     good = line(wanted)
     assert good.outcome == "pass"
-    assert "0: Headphones, bcm2835_headpho - bcm2835 Headphones" in good.found
+    assert "0: Headphones, bcm2835_headpho - bcm2835 Headphones" in good.message
     assert waits
     sound.fails = "the loudspeaker is disconnected"
-    assert (line(wanted).outcome, line(wanted).found) == ("fail", "the loudspeaker is disconnected")
+    assert (line(wanted).outcome, line(wanted).message) == ("fail", "the loudspeaker is disconnected")
     (tmp_path / "proc/asound/cards").write_text("--- no soundcards ---\n", "utf-8")
-    assert "no sound card" in line(wanted).found
+    assert "no sound card" in line(wanted).message
 
 
 @pytest.mark.parametrize(("program", "outcome"), [("no such program", "fail"), ("python3", "pass")])

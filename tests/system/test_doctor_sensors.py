@@ -6,12 +6,15 @@ from cases import cases
 
 from pi_controller.board import wire
 from pi_controller.board.messages import BoardEvent, Gap, LinkUp, Piezo
-from pi_controller.calibration.detectors import Detectors, magnetometer_name
-from pi_controller.calibration.sensor_checks import LISTEN_S, SensorListener, explain_step, find_shorted_strips
+from pi_controller.calibration.detectors import Detectors
+from pi_controller.calibration.sensor_listener import LISTEN_S, SensorListener
 from pi_controller.config import Settings
 from pi_controller.errors import UsageError
 from pi_controller.sensing.events import Strike
+from pi_controller.sensing.magnetometer_diagnosis import magnetometer_name
+from pi_controller.sensing.piezo_diagnosis import explain_step
 from pi_controller.sensing.strike_settings import StrikeSettings
+from pi_controller.sensing.strip_diagnosis import find_shorted_strips
 from pi_controller.simulation.board import SimBoard
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import KINDS, SimulatedFault, parse_fault
@@ -68,7 +71,7 @@ def test_working_mat_passes_each_sensor():
 def test_a_broken_sensor_is_named_and_no_other(fault, name, word):
     lines = failed(look(fault, seed=2))
     assert list(lines) == [name]
-    assert word in lines[name].found
+    assert word in lines[name].message
     assert lines[name].hint
 
 
@@ -78,7 +81,7 @@ def test_two_strips_that_touch_each_other_are_named(first, seed):
     lines = failed(look(f"shorted-strip={first}", seed=seed))
     assert [name.split(" (")[0] for name in lines] == [f"touch strip {first}", f"touch strip {first + 1}"]
     for line, other in zip(lines.values(), reversed(lines), strict=True):
-        assert other in line.found
+        assert other in line.message
         assert line.hint
 
 
@@ -102,13 +105,13 @@ def test_normal_or_unknown_capacitance_is_no_short(pf):
 def test_dead_bus_is_one_fault_with_cause(fault, word):
     lines = failed(look(fault))
     assert list(lines) == ["bus", "I2C bus"]
-    assert word in lines["bus"].found
+    assert word in lines["bus"].message
     assert lines["bus"].hint
 
 
 @pytest.mark.parametrize("tapped", [False, True])
 def test_discs_resting_on_one_count_pass(tapped):
-    ears, x = SensorListener(StrikeSettings()), np.zeros((20000, 4), np.int16)
+    ears, x = SensorListener(Detectors(StrikeSettings())), np.zeros((20000, 4), np.int16)
     if tapped:
         go = np.arange(400)
         x[8000:8400, 1] = 900 * np.exp(-go / 50) * np.sin(0.8 * go)
@@ -116,7 +119,7 @@ def test_discs_resting_on_one_count_pass(tapped):
     ears.take(Piezo(i / 4000, i, 4000.0, x[i : i + 32]) for i in range(0, len(x), 32))
     found = [line for line in ears.lines() if line.name.startswith("piezo")]
     assert {line.outcome for line in found} == {"pass"}
-    assert ["tap the pad" in line.found for line in found] == [True, not tapped, True, True]
+    assert ["tap the pad" in line.message for line in found] == [True, not tapped, True, True]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +138,7 @@ def test_discs_resting_on_one_count_pass(tapped):
     ],
 )
 def test_each_rest_level_has_its_own_sentence(rest, noise, word, remedy):
-    ears, random = SensorListener(StrikeSettings()), np.random.default_rng(1)
+    ears, random = SensorListener(Detectors(StrikeSettings())), np.random.default_rng(1)
     x = random.normal(0.0, 1.0, (20000, 4))
     x[:, 1] = rest + noise * random.normal(0.0, 1.0, 20000)
     x = np.clip(np.rint(x), -2048, 2047).astype(np.int16)
@@ -143,12 +146,12 @@ def test_each_rest_level_has_its_own_sentence(rest, noise, word, remedy):
     ears.take(Piezo(i / 4000, i, 4000.0, x[i : i + 32]) for i in range(0, len(x), 32))
     (line,) = failed(line for line in ears.lines() if line.name.startswith("piezo")).values()
     assert line.name == "piezo of pad 2"
-    assert word in line.found
+    assert word in line.message
     assert remedy in line.hint
 
 
 def test_a_sound_mats_discs_are_measured():
-    found = {line.name: line.found for line in look() if line.name.startswith("piezo")}
+    found = {line.name: line.message for line in look() if line.name.startswith("piezo")}
     for text in found.values():
         assert 2.0 < float(text.partition("disc is there: ")[2].removesuffix(" ms")) < 4.0
 
@@ -158,7 +161,7 @@ def test_unswitched_bias_passes_with_disc_not_tested(monkeypatch, fault):
     monkeypatch.setattr(SimBoard, "bias_is_switched", False)
     lines = [line for line in look(*fault) if line.name.startswith("piezo")]
     assert sum(line.outcome == "fail" for line in lines) == len(fault)
-    assert sum("bias is not switched: disc not tested" in line.found for line in lines) == 4 - len(fault)
+    assert sum("bias is not switched: disc not tested" in line.message for line in lines) == 4 - len(fault)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +220,7 @@ def test_several_faults_are_all_named():
 def test_wrong_or_missing_firmware_fails_with_flash_remedy(fault, name, word):
     lines = failed(look(fault))
     assert list(lines) == [name]
-    assert word in lines[name].found
+    assert word in lines[name].message
     assert "flash" in lines[name].hint
 
 
@@ -229,11 +232,11 @@ def test_mute_board_marks_sensors_not_here():
 def test_lost_samples_fail_samples_and_losses():
     lines = failed(look("lost-samples"))
     assert {"samples", "losses"} <= set(lines)
-    assert "gaps" in lines["losses"].found
+    assert "gaps" in lines["losses"].message
 
 
 def test_a_loud_hall_is_no_fault():
-    ears = SensorListener(StrikeSettings())
+    ears = SensorListener(Detectors(StrikeSettings()))
     with SimListening(5, Conditions.drums()) as sim:
         while sim.t < LISTEN_S:
             ears.take(sim.tick())
@@ -243,12 +246,12 @@ def test_a_loud_hall_is_no_fault():
 
 def listened(hidden, bead_on):
     """Return the lines of a mat with the bead right over one of pad `bead_on`'s magnetometers, as text."""
-    ears = SensorListener(StrikeSettings(), hidden=hidden)
+    ears = SensorListener(Detectors(StrikeSettings()), hidden=hidden)
     with SimListening(4) as sim:
         sim.mat.world.drop("bead", ((bead_on - 2.5) * 290.0 - 62.5, 0.0), facing=(0, 0, 1))
         while sim.t < LISTEN_S:
             ears.take(sim.tick())
-        return [(line.group, line.name, line.outcome, line.found) for line in ears.lines()]
+        return [(line.group, line.name, line.outcome, line.message) for line in ears.lines()]
 
 
 def test_magnetometer_lines_reveal_no_hide():

@@ -28,7 +28,7 @@ def test_no_service_is_no_fault(monkeypatch):
     monkeypatch.setattr(service, "installed_kind", lambda *_: "")
     (line,) = service_checks.service_lines()
     assert line.outcome == "not here"
-    assert "moccasin-mat setup" in line.found
+    assert "moccasin-mat setup" in line.message
 
 
 def test_which_service_is_there(tmp_path):
@@ -61,7 +61,7 @@ def test_invalid_settings_fail_unit_without_their_values(home, monkeypatch):
     line = by_name()["unit"]
     assert line.outcome == "fail"
     assert "check-settings" in line.hint
-    assert "secret" not in line.found + line.hint
+    assert "secret" not in line.message + line.hint
 
 
 @pytest.mark.parametrize("lingers", [True, False])
@@ -75,7 +75,7 @@ def test_a_users_service_must_outlive_the_login(home, monkeypatch, tmp_path, lin
         (tmp_path / "linger/ann").touch()
     lines = by_name()
     assert lines["starts with the machine"].outcome == ("pass" if lingers else "fail")
-    assert lines["running"].found.endswith("started again 2 times")
+    assert lines["running"].message.endswith("started again 2 times")
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_users_service_must_outlive_the_login(home, monkeypatch, tmp_path, lin
 def test_how_the_service_is(told, outcome, says):
     line = service_checks.running_line(told, system=True)
     assert line.outcome == outcome
-    assert says in line.found
+    assert says in line.message
     assert (line.hint != "") is (outcome == "fail")
 
 

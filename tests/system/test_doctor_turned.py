@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pi_controller.calibration.detectors import magnetometer_name
-from pi_controller.calibration.sensor_checks import FEWEST_SENSORS, LISTEN_S, SensorListener, find_turned_sensors
+from pi_controller.calibration.detectors import Detectors
+from pi_controller.calibration.sensor_listener import LISTEN_S, SensorListener
+from pi_controller.sensing.magnetometer_diagnosis import FEWEST_SENSORS, find_turned_sensors, magnetometer_name
 from pi_controller.sensing.module_turns import TURNS
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation.conditions import Conditions
@@ -60,7 +61,7 @@ def test_few_or_silent_sensors_give_no_turn():
 
 
 def looked(conditions, hidden=False, without=""):
-    ears = SensorListener(StrikeSettings(), hidden=hidden, without=without)
+    ears = SensorListener(Detectors(StrikeSettings()), hidden=hidden, without=without)
     with SimListening(3, conditions, [parse_fault("turned-module=7")]) as sim:
         while sim.t < LISTEN_S:
             ears.take(sim.tick())
@@ -71,7 +72,7 @@ def test_the_doctor_names_it_alone():
     lines = looked(replace(Conditions(), field_offset_ut=3.0))
     failed = {name: line for name, line in lines.items() if line.outcome == "fail"}
     assert list(failed) == [magnetometer_name(6)]
-    assert "turned: a quarter" in failed[magnetometer_name(6)].found
+    assert "turned: a quarter" in failed[magnetometer_name(6)].message
     assert failed[magnetometer_name(6)].hint
 
 

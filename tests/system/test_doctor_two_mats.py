@@ -39,7 +39,7 @@ def test_each_mat_has_all_its_lines(settings, capsys):
     ours = [name.removeprefix("mat A: ") for name in lines if name.startswith("mat A: ")]
     assert ours == [name.removeprefix("mat B: ") for name in lines if name.startswith("mat B: ")]
     assert sum("magnetometer" in name for name in ours) == 24
-    assert lines["mat A: handshake"]["found"] != "" != lines["mat B: handshake"]["found"]
+    assert lines["mat A: handshake"]["message"] != "" != lines["mat B: handshake"]["message"]
 
 
 def test_a_fault_of_one_is_not_the_others(settings, capsys):
@@ -52,7 +52,7 @@ def test_a_fault_of_one_is_not_the_others(settings, capsys):
 def test_each_mat_line_names_its_port(settings, capsys, tmp_path):
     _, lines = report(settings, capsys)
     for mat in "ab":
-        assert str(tmp_path / mat) in lines[f"mat {mat.upper()}: port"]["found"]
+        assert str(tmp_path / mat) in lines[f"mat {mat.upper()}: port"]["message"]
 
 
 def test_one_mat_has_no_name_before_its_lines(tmp_path, capsys):

@@ -113,9 +113,9 @@ def test_the_doctor_opens_the_journal_itself(tmp_path):
     def line():
         return next(line for line in machine_checks.disk(path) if line.name == "journal")
 
-    assert (line().outcome, line().found) == ("pass", "none yet: the first start creates it")
+    assert (line().outcome, line().message) == ("pass", "none yet: the first start creates it")
     Journal(path).close()
-    assert (line().outcome, line().found) == ("pass", "0 records")
+    assert (line().outcome, line().message) == ("pass", "0 records")
     path.write_bytes(b"something else altogether, and long enough to be looked at" * 40)
     assert line().outcome == "fail"
     with pytest.raises(JournalError):

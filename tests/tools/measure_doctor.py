@@ -9,7 +9,8 @@ import argparse
 import random
 import sys
 
-from pi_controller.calibration.sensor_checks import LISTEN_S, SensorListener
+from pi_controller.calibration.detectors import Detectors
+from pi_controller.calibration.sensor_listener import LISTEN_S, SensorListener
 from pi_controller.calibration.walk import Walk
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation.conditions import Conditions
@@ -24,7 +25,7 @@ PARTS = {"piezo": "piezo of pad {} ", "touch": "touch strip {} ", "magnetometer"
 
 def failed(seed, hall, faults=()):
     """Return the names of what fails on one mat."""
-    ears = SensorListener(StrikeSettings())
+    ears = SensorListener(Detectors(StrikeSettings()))
     with SimListening(seed, HALLS[hall], faults) as sim:
         while sim.t < LISTEN_S:
             ears.take(sim.tick())
