@@ -8,9 +8,7 @@ from pi_controller.tools.walk_page import WalkPage
 
 BARS = tuple(Bar(f"pad {pad} middle", 0.25 * pad, "-30 dB, 3 of 5 taps", "now") for pad in range(1, 5))
 STEPS = (
-    StepView(
-        "empty", "The empty mat", "failed", wrong=(make_fault("magnetometer 17 is silent " * 3, "check its plug"),)
-    ),
+    StepView("empty", "The empty mat", "failed", wrong=(make_fault("magnetometer 17: dead " * 3, "check its plug"),)),
     StepView("taps", "Taps on each pad", "now"),
 )
 VIEW = WalkView(STEPS, 1, "Tap pad 1 with the stick 5 times, as lightly as should still count.", "a note", BARS, 1)

@@ -192,7 +192,7 @@ def test_unbuilt_modules_are_no_evidence_of_fault():
     [
         ("dead-bus", 24, ["I2C bus"]),
         pytest.param("dead-multiplexer=2", 24, ["0x71"], marks=pytest.mark.slow),
-        pytest.param("dead-multiplexer=1", 8, ["no magnetometer"], marks=pytest.mark.slow),
+        pytest.param("dead-multiplexer=1", 8, ["0x70"], marks=pytest.mark.slow),
         ("dead-multiplexer=2", 12, ["0x71"]),
     ],
 )
@@ -203,7 +203,7 @@ def test_walk_names_silent_bus_part_once(fault, size, words):
     assert empty.state == "failed"
     assert len(empty.wrong) == len(words)
     for finding, word in zip(empty.wrong, words, strict=True):
-        assert word in finding.message
+        assert word in str(finding)
 
 
 @pytest.mark.parametrize(("size", "mode"), [(24, "automatic"), (16, "automatic"), (12, "ask"), (8, "ask")])

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from cases import cases
 
-from pi_controller.board import wire
 from pi_controller.board.messages import BoardEvent, Gap, LinkUp, Piezo
 from pi_controller.calibration.detectors import Detectors
 from pi_controller.calibration.sensor_listener import LISTEN_S, SensorListener
@@ -12,9 +11,7 @@ from pi_controller.config import Settings
 from pi_controller.errors import UsageError
 from pi_controller.sensing.events import Strike
 from pi_controller.sensing.magnetometer_diagnosis import magnetometer_name
-from pi_controller.sensing.piezo_diagnosis import explain_step
 from pi_controller.sensing.strike_settings import StrikeSettings
-from pi_controller.sensing.strip_diagnosis import find_shorted_strips
 from pi_controller.simulation.board import SimBoard
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import KINDS, SimulatedFault, parse_fault
@@ -85,22 +82,6 @@ def test_two_strips_that_touch_each_other_are_named(first, seed):
         assert line.hint
 
 
-@pytest.mark.parametrize(
-    "pf",
-    [
-        [np.nan] * 12,
-        [60.0] * 12,
-        [45.0, 90.0, 45.0] * 4,
-        [50.0, 50.0, 50.0, 60.0, 60.0, 60.0, 70.0, 70.0, 70.0, 80.0, 80.0, 80.0],
-        [np.nan, 150.0, *[60.0] * 10],
-        [150.0, 110.0, *[60.0] * 10],
-    ],
-)
-@pytest.mark.filterwarnings("error")
-def test_normal_or_unknown_capacitance_is_no_short(pf):
-    assert find_shorted_strips(np.array(pf).reshape(4, 3)) == {}
-
-
 @pytest.mark.parametrize(("fault", "word"), [("dead-bus", "SDA"), ("exchanged-bus", "exchanged")])
 def test_dead_bus_is_one_fault_with_cause(fault, word):
     lines = failed(look(fault))
@@ -162,26 +143,6 @@ def test_unswitched_bias_passes_with_disc_not_tested(monkeypatch, fault):
     lines = [line for line in look(*fault) if line.name.startswith("piezo")]
     assert sum(line.outcome == "fail" for line in lines) == len(fault)
     assert sum("bias is not switched: disc not tested" in line.message for line in lines) == 4 - len(fault)
-
-
-@pytest.mark.parametrize(
-    ("steps", "word"),
-    [
-        ({}, ""),
-        ({1: 300, 2: 300}, ""),
-        ({1: 300, 2: 85}, "no disc"),
-        ({1: 300, 2: 0}, "short"),
-        ({1: 300, 2: wire.NOT_SWITCHED}, "does not follow"),
-        ({1: wire.NOT_SWITCHED, 2: wire.NOT_SWITCHED}, ""),
-        ({1: 0, 2: wire.NOT_SWITCHED}, ""),
-    ],
-)
-def test_disc_is_judged_by_bias_steps(steps, word):
-    found = explain_step(2, steps)
-    assert (found is None) == (not word)
-    if found is not None:
-        assert word in found[0]
-        assert found[1]
 
 
 @pytest.mark.parametrize("conditions", [Conditions(), Conditions.drums()])
