@@ -335,7 +335,7 @@ def test_doctor_ignores_turn_corrected_by_profile():
         with SimListening(3, quiet, [parse_fault("turned-module=7")]) as sim:
             while sim.t < LISTEN_S:
                 listener.take(sim.tick())
-        failed.append([line.name for line in listener.lines() if "turned" in line.found])
+        failed.append([line.name for line in listener.lines() if "turned" in line.message])
     assert failed == [["magnetometer 7 (pad 2, hider left)"], []]
 
 
