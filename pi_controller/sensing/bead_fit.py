@@ -8,6 +8,7 @@ same, one bead over steel would look like two, or sensors are missing so that a 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -580,7 +581,8 @@ class BeadFitter:
         beads: list[FittedBead] = []
         for place, moment, kind, sd in zip(best.places, best.moments, best.kinds, spread, strict=True):
             x, y, z = (float(v) for v in place)
-            strength = float(np.linalg.norm(moment))
+            mx, my, mz = (float(v) for v in moment)
+            strength = math.hypot(mx, my, mz)
             marked = bool(kind > bead_solver.KIND_BOUNDARY_AM2)
             if abs(strength - kind) > MAX_STRENGTH_SIGMAS * bead_solver.SPREAD * kind:
                 doubts.append("a magnet of a strength that no bead has")
@@ -593,7 +595,6 @@ class BeadFitter:
                 pad = None
             elif any(self._pads.at(*at) != pad for at in ((x - dx, y), (x + dx, y), (x, y - dy), (x, y + dy))):
                 doubts.append("a bead on the edge of a pad")
-            mx, my, mz = (float(v) for v in moment)
             if pad is None and float(np.hypot(sd[0], sd[1])) > VAGUE_MM:
                 doubts.append("a magnet that need not be a bead")
             beads.append(FittedBead(x, y, z, (mx, my, mz), marked, pad, float(np.hypot(sd[0], sd[1]))))

@@ -455,7 +455,7 @@ class StrikeDetector:
             return None
         struck.sort(key=lambda j: (starts[j], -above[j]))
         others = np.delete(mean, struck)
-        apart = not len(others) or float(_db(mean[struck].min() / others.max())) >= s.sure_raw_db
+        apart = not len(others) or bool(mean[struck].min() >= _ratio(s.sure_raw_db) * others.max())
         sure = margin >= s.sure_db and apart and (len(struck) == 1 or starts[struck[1]] - starts[struck[0]] >= 2)
         if watch.doubtful(struck) or (watch.may_miss_strikes and lead < DOUBT_DB):
             sure = False
