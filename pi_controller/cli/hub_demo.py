@@ -57,8 +57,8 @@ async def _play(demo: Demo, folder: Path) -> int:
     (folder / "hub.toml").write_text(f"[broker]\nport = {broker}\n[page]\nport = {demo.port}\nstream = 0\n", "utf-8")
     async with AsyncExitStack() as stack:
         hub = HubRun(folder, said=lambda line: print(f"  {line}", flush=True), shows=True)
-        closing = asyncio.Event()
-        call_at_stop_signals(closing.set)
+        stopping, closing = asyncio.Event(), asyncio.Event()
+        call_at_stop_signals(stopping.set)
         running = asyncio.create_task(hub.run(closing))
         await hub.wait_until_listening()
         director = hub.director
@@ -70,17 +70,17 @@ async def _play(demo: Demo, folder: Path) -> int:
         print(f"The boards are live at {hub.pages.url}", flush=True)
         print("Ctrl-C ends the demonstration.", flush=True)
         begun, shown = time.monotonic(), 0
-        while director.now.champion is None and not closing.is_set() and not running.done():
+        while director.now.champion is None and not stopping.is_set() and not running.done():
             shown = _results(director, shown)
             with suppress(TimeoutError):
-                await asyncio.wait_for(closing.wait(), POLL_S)
+                await asyncio.wait_for(stopping.wait(), POLL_S)
         _results(director, shown)
         champion = director.now.champion
         if champion is not None:
             _end(director, champion, time.monotonic() - begun, hub.pages.url)
             if not demo.once:
                 print("The boards stay up until Ctrl-C.", flush=True)
-                await asyncio.wait((running, asyncio.create_task(closing.wait())), return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait((running, asyncio.create_task(stopping.wait())), return_when=asyncio.FIRST_COMPLETED)
         await stack.aclose()  # stop the tables first, else they would search for the hub
         closing.set()
         await running

@@ -123,6 +123,21 @@ def test_the_boards_are_live_while_it_plays(tmp_path):
     assert demo.returncode == 0
 
 
+@pytest.mark.slow
+def test_ctrl_c_ends_the_demo_without_warnings(tmp_path):
+    command = [*DEMO, "--teams", "8", "--tables", "4", "--points", "1", "--pace", "0.01", "--page", "0"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={"TMPDIR": str(tmp_path)}
+    ) as demo:
+        assert demo.stdout is not None
+        assert any(" beat " in line for line in demo.stdout), "a result came from the table"
+        demo.send_signal(signal.SIGINT)
+        errors = demo.communicate()[1]
+    assert demo.returncode == 130
+    assert "refused" not in errors, "the tables stop before the broker"
+    assert list(tmp_path.iterdir()) == []
+
+
 def get(port):
     with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
         return answer.read().decode()
