@@ -199,11 +199,14 @@ def judges(argv: Sequence[str]) -> int:
     from pi_controller.web.accounts import Users
     from pi_controller.web.judge_setup import users_path
 
-    settings = load_settings(settings_path(args))
+    path = settings_path(args)
+    settings = load_settings(path)
     with closing(Users(users_path(settings))) as users:
         for line in _change_users(users, args.does, args.name, args.role):
             print(line)
-    if not settings.web.judges:
+    if path is None and not settings.web.judges:
+        print("note: without --settings FILE these are the defaults, which have no console")
+    elif not settings.web.judges:
         print("note: these settings have no console: [web] judges = true opens it; an installation's /staff needs none")
     return 0
 

@@ -407,6 +407,15 @@ def test_the_verb(tmp_path, capsys):
     assert set(ROLES) == {"scorekeeper", "judge", "committee", "head"}
 
 
+def test_judges_without_settings_says_defaults_are_used(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.toml").write_text("[web]\njudges = true\n")
+    assert main(["judges", "list"]) == 0
+    assert "without --settings FILE these are the defaults" in capsys.readouterr().out
+    assert main(["judges", "--settings", "table.toml", "list"]) == 0
+    assert capsys.readouterr().out == "nobody\n"
+
+
 def test_accounts_of_another_version_are_refused_unchanged(tmp_path):
     path = tmp_path / FILE
     Users(path).close()
