@@ -292,7 +292,7 @@ def print_pdf(html: Path, pdf: Path) -> Path:
 
 
 def _print_with(browser: str, html: Path, pdf: Path) -> str:
-    """Print `html` to `pdf`; return the browser's last line if it fails, "" if all is well."""
+    """Print `html` to `pdf`; return why it failed, "" if all is well."""
     with TemporaryDirectory() as profile:
         command = [
             browser, "--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer",
@@ -312,4 +312,6 @@ def _print_with(browser: str, html: Path, pdf: Path) -> str:
     if done.returncode == 0 and pdf.is_file():
         return ""
     lines = done.stderr.decode(errors="replace").strip().splitlines()
+    if lines and "No usable sandbox" in lines[-1]:
+        return "this system gives it no sandbox (Debian: apt install chromium-sandbox)"
     return lines[-1] if lines else f"exit status {done.returncode}"

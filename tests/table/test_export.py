@@ -16,7 +16,7 @@ from random_play import RandomPlay
 from pi_controller.cli import main
 from pi_controller.cli import main as cli
 from pi_controller.errors import JournalError, MatError, UsageError
-from pi_controller.journal.export import CSV_COLUMNS, ExportError, as_csv, as_json, page
+from pi_controller.journal.export import CSV_COLUMNS, ExportError, as_csv, as_json, page, print_pdf
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.read_record import read_journal_record
 from pi_controller.journal.sheet import columns, sheet_of
@@ -363,11 +363,17 @@ def test_failed_print_shows_each_browsers_last_line(path, tmp_path, browser):
     from pi_controller.cli.journals import export
 
     browser("google-chrome", "exit 3")
-    browser("chromium", 'echo "a warning" >&2; echo "No usable sandbox!" >&2; exit 1')
+    browser("chromium", 'echo "a warning" >&2; echo "no display" >&2; exit 1')
     with pytest.raises(ExportError) as error:
         export([str(path), "-o", str(tmp_path / "out"), "--pdf"])
-    assert "google-chrome: exit status 3; chromium: No usable sandbox!" in error.value.message
+    assert "google-chrome: exit status 3; chromium: no display" in error.value.message
     assert "final.html" in error.value.hint
+
+
+def test_missing_sandbox_names_its_package(path, tmp_path, browser):
+    browser("chromium", 'echo "ERROR:zygote.cc: No usable sandbox! You can live dangerously." >&2; exit 1')
+    with pytest.raises(ExportError, match=r"no sandbox \(Debian: apt install chromium-sandbox\)"):
+        print_pdf(path.with_suffix(".html"), tmp_path / "final.pdf")
 
 
 def test_a_game_of_another_clock_has_no_day(tmp_path):
