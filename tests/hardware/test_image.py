@@ -15,6 +15,7 @@ from typing import Any
 
 import build
 import pytest
+from needed import need
 
 from pi_controller.card import wifi_files
 from pi_controller.card.plan import first_settings
@@ -318,13 +319,11 @@ def test_wifi_credentials_cannot_inject_wpa_settings():
         Wifi(network="x", password="line\nbreak")
 
 
-@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="there is no ssh-keygen")
-def test_ssh_accepts_public_keys_with_stable_host_key(card, folders, tmp_path):
+def test_ssh_accepts_public_keys_with_stable_host_key(card, folders, public_key):
     assert card.take_keys(folders) == ""
     assert not (folders.run / "authorized_keys").exists()
     assert not (folders.state / "ssh").exists()
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "key"], check=True)
-    public = (tmp_path / "key.pub").read_text("utf-8")
+    public = public_key("mine")
     (folders.boot / "authorized_keys.txt").write_text(f"# mine\r\n{public.strip()}\r\nhello\r\n", "utf-8")
     assert "1 of 2 lines" in card.take_keys(folders)
     assert (folders.run / "authorized_keys").read_text("utf-8") == public
@@ -343,16 +342,16 @@ def test_ssh_accepts_public_keys_with_stable_host_key(card, folders, tmp_path):
 @pytest.fixture
 def public_key(tmp_path):
     """Make public keys."""
+    program = need(shutil.which("ssh-keygen"), "ssh-keygen (apt install openssh-client)")
 
     def make(name):
-        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", tmp_path / name]
+        command = [program, "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", tmp_path / name]
         subprocess.run(command, check=True)
         return (tmp_path / f"{name}.pub").read_text("utf-8")
 
     return make
 
 
-@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="there is no ssh-keygen")
 def test_key_changes_are_reported_once_and_logged(card, folders, public_key):
     ours, theirs = public_key("ours"), public_key("theirs")
 
@@ -465,13 +464,12 @@ def test_empty_third_partition_is_reported(card, folders):
     assert card.tell_emptied(folders) == ""
 
 
-def test_a_lost_third_partition_leaves_wifi_and_ssh(card, folders, tmp_path):
+def test_a_lost_third_partition_leaves_wifi_and_ssh(card, folders, public_key):
     assert card.usable(folders) == (folders, "")
     (folders.settings / "machine.toml").write_text(
         'name = "hall-2"\n[wifi]\ncountry = "US"\nnetwork = "Mat"\n', "utf-8"
     )
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "key"], check=True)
-    (folders.boot / "authorized_keys").write_bytes((tmp_path / "key.pub").read_bytes())
+    (folders.boot / "authorized_keys").write_text(public_key("mine"), "utf-8")
     folders.state.rmdir()
     spare, lost = card.usable(folders)
     assert "third partition" in lost
@@ -613,13 +611,11 @@ def test_the_screen_fits_the_smallest_console():
     assert urls[1] in drawn.getvalue()
 
 
-def test_host_signer_keys_alone_sign_updates(card, folders):
+def test_host_signer_keys_alone_sign_updates(card, folders, public_key):
     kept = folders.settings / "update_signers"
     assert card.take_signers(folders) == ""
     assert not kept.exists(), "there is no default key"
-    key = folders.boot / "made"
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
-    public = key.with_suffix(".pub").read_text("utf-8")
+    public = public_key("ours")
     (folders.boot / card.SIGNER).write_text(f"# ours\n{public}nonsense\n", "utf-8")
     assert "1 lines" in card.take_signers(folders)
     assert kept.read_text("utf-8") == f"host {public}"
