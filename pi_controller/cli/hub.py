@@ -249,7 +249,7 @@ def _set_up(args: argparse.Namespace) -> int:
     tables = sorted({*setup.list_table_accounts(args.folder), *(f"t{n:02d}" for n in range(1, args.tables + 1))})
     folder, hosts = args.folder, [*dict.fromkeys([*hosts, "127.0.0.1"])]
     setup.write_hub_files(folder, args.venue, tables, hosts, args.port, datetime.now(UTC))
-    print(f"Written to {folder}. The broker, then the hub:\n  mosquitto -c {folder}/{setup.CONF}")
+    print(f"Written to {folder}. The broker, then the hub:\n  /usr/sbin/mosquitto -c {folder}/{setup.CONF}")
     print(f"  moccasin-mat hub run {folder}")
     print(f"Each table gets the files of its folder, {folder}/{setup.TABLES}/{tables[0]} and so on, beside its")
     print("settings (keep them secret: they authenticate that table), and in its settings the contents of")
