@@ -32,20 +32,12 @@ from pi_controller.web.templates import render
 if TYPE_CHECKING:
     from pi_controller.exhibit.staff_desk import StaffPage
 
+_KINDS = {".css": "text/css", ".js": "text/javascript"}
 _STATIC = {
-    "drawings.css": ("pi_controller.web", "text/css"),
-    "exhibit.css": ("pi_controller.exhibit", "text/css"),
-    "exhibit.js": ("pi_controller.exhibit", "text/javascript"),
-    "here.js": ("pi_controller.exhibit", "text/javascript"),
-    "preview.css": ("pi_controller.exhibit", "text/css"),
-    "staff.css": ("pi_controller.exhibit", "text/css"),
-    "staff.js": ("pi_controller.exhibit", "text/javascript"),
-    "judge.css": ("pi_controller.web", "text/css"),
-    **{
-        path.name: ("pi_controller.web", "text/javascript")  # the sign-in page is the judges' own
-        for path in files("pi_controller.web").joinpath("static").iterdir()
-        if path.name.endswith(".js")
-    },
+    path.name: (package, _KINDS[suffix])  # the sign-in page and the settings are the judges' own
+    for package in ("pi_controller.web", "pi_controller.exhibit")
+    for path in files(package).joinpath("static").iterdir()
+    if (suffix := Path(path.name).suffix) in _KINDS
 }
 _PAGE, _SCREEN = (Path(__file__).with_name(name) for name in ("exhibit.html", "screen.html"))
 MAX_WATCHERS = 16

@@ -59,7 +59,7 @@ from pi_controller.exhibit.pages import host_lines, render_screen
 from pi_controller.exhibit.screen import build_screen
 from pi_controller.exhibit.self_test import SelfTestVerdict
 from pi_controller.exhibit.sensor_drift import DriftReading
-from pi_controller.exhibit.staff_setup import Save, SetupHooks, StaffSetup
+from pi_controller.exhibit.staff_setup import HOME, IDLE_SIGN_OUT_S, Save, SetupHooks, StaffSetup
 from pi_controller.exhibit.stage import IDLE, StageName
 from pi_controller.exhibit.usage import COLUMNS, Usage, UsageBar
 from pi_controller.host.files import atomic_write
@@ -78,9 +78,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-HOME = "/staff"
-IDLE_SIGN_OUT_S = 60.0
-"""The page signs out after this time without a touch, and returns to the visitors' page."""
 DAYS = 14
 """Days of use on the page; the CSV has all of them."""
 _ORDER_TIMEOUT_S, _SOUND_TIMEOUT_S = 3.0, 8.0

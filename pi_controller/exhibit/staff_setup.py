@@ -1,6 +1,6 @@
 """The staff's first hour without a shell, at `/staff/setup`: settings and texts of an installation, from a phone.
 
-A few settings are saved to the settings file, as the head judge's page of a table does, and apply at once. Texts become
+Some settings are saved to the settings file by the form that a table's head judge has, and apply at once. Texts become
 a draft: the staff looks at its preview, then shows it to visitors, which writes `texts.toml`. Refused input changes
 nothing.
 """
@@ -8,7 +8,6 @@ nothing.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
@@ -21,36 +20,28 @@ from starlette.routing import Route
 from pi_controller.config import Settings, edit
 from pi_controller.config.fields import Keys
 from pi_controller.display.i18n import catalogue, mark, resolve_language
-from pi_controller.errors import SettingsError
 from pi_controller.exhibit.host_files import HostTexts
 from pi_controller.web import requests
 from pi_controller.web.accounts import Session
 from pi_controller.web.connection_limits import is_loopback
 from pi_controller.web.requests import RequestError, json_route
 from pi_controller.web.roles import has_right
-from pi_controller.web.settings_page import Save, SettingsChange
+from pi_controller.web.settings_form import Save, SettingsForm
 
-log = logging.getLogger(__name__)
-
-PATH = "/staff/setup"
-SETTINGS: Mapping[Keys, str] = {
-    ("exhibit", "languages"): mark("Languages"),
-    ("exhibit", "opens"): mark("Opens at"),
-    ("exhibit", "closes"): mark("Closes at"),
-    ("exhibit", "season_from"): mark("First day of the season"),
-    ("exhibit", "season_to"): mark("Last day of the season"),
-    ("exhibit", "dim_from"): mark("Dimmed from"),
-    ("exhibit", "dim_to"): mark("Dimmed until"),
-    ("exhibit", "dim_page"): mark("Brightness of the screen while dimmed"),
-    ("exhibit", "dim_lights"): mark("Brightness of the lights while dimmed"),
-    ("voice", "english"): mark("Say aloud what to do, in English"),
-    ("voice", "volume"): mark("Volume"),
-    ("voice", "quiet_volume"): mark("Volume while quiet"),
-    ("voice", "quiet_from"): mark("Quiet from"),
-    ("voice", "quiet_to"): mark("Quiet until"),
-    ("exhibit", "usage"): mark("Count the sessions of each day"),
-}
-"""The settings on this page with their labels; all others are set in the settings file."""
+HOME = "/staff"
+PATH = f"{HOME}/setup"
+SETTINGS_PATH = f"{PATH}/settings"
+SETTINGS: tuple[Keys, ...] = (
+    *(
+        ("exhibit", key)
+        for key in (
+            *("languages", "opens", "closes", "dim_from", "dim_to", "dim_lights", "dim_page"),
+            *("season_from", "season_to", "usage"),
+        )
+    ),
+    *(("voice", key) for key in ("english", "volume", "quiet_volume", "quiet_from", "quiet_to")),
+)
+"""The settings that the staff can change; all others are set in the settings file."""
 TextKey = Literal["title", "what", "introduction", "introduced_by", "closed", "out_of_season", "credits", "attribution"]
 TEXTS: Mapping[TextKey, str] = {
     "title": mark("Title"),
@@ -63,6 +54,8 @@ TEXTS: Mapping[TextKey, str] = {
     "attribution": mark("Attribution line"),
 }
 """The texts on this page with their labels; pictures, labels and stories stay in `texts.toml`."""
+IDLE_SIGN_OUT_S = 60.0
+"""The page signs out after this time without a touch, and returns to the visitors' page."""
 PHONE_SIGN_OUT_S = 900.0
 """A phone of the staff signs out after this time without a touch: texts need thought."""
 LONG_TEXTS = frozenset({"what", "introduction", "closed", "out_of_season", "credits"})
@@ -102,57 +95,48 @@ def select_settings(current: Settings, new: Settings) -> Settings:
 
 
 class StaffSetup:
-    """Serves the page. `file` is the settings file, None without one; `save` writes it."""
+    """Serves the page, and `form` with the settings of it; `file` is the settings file, None without one."""
 
     def __init__(self, hooks: SetupHooks, file: Path | None, save: Save | None, language: str) -> None:
         self.texts = HostTexts()
         """The texts that the form begins with, set by the loop."""
-        self._hooks, self._file, self._save, self._language = hooks, file, save, language
-        self._one = asyncio.Lock()
+        self._hooks, self._file, self._language = hooks, file, language
+        self._form = SettingsForm(file, save, SETTINGS)
 
     def routes(self) -> list[Route]:
         """Return the page's routes."""
         return [
             json_route(PATH, self._page),
-            json_route(f"{PATH}/settings", self._save_settings, "POST"),
+            json_route(SETTINGS_PATH, self._settings_page),
+            json_route(f"{SETTINGS_PATH}/save", self._save_settings, "POST"),
             json_route(f"{PATH}/texts", self._draft_texts, "POST"),
         ]
 
     async def _page(self, request: Request) -> Response:
         session = await self._hooks.require_staff(request)
         text = catalogue(self._language).gettext
-        fields, version, fault = list[tuple[str, edit.FieldContent]](), "", ""
-        if self._file is not None and self._save is not None and has_right(session.person.role, "settings"):
-            try:
-                settings, version = await asyncio.to_thread(edit.read_written, self._file)
-                found = {one.key: one for section in edit.list_settings(settings) for one in section.fields}
-                fields = [(text(label), found[".".join(keys)]) for keys, label in SETTINGS.items()]
-            except SettingsError as error:
-                fault = str(error)
         texts = [(key, text(label), getattr(self.texts, key), key in LONG_TEXTS) for key, label in TEXTS.items()]
         head = has_right(session.person.role, "settings")
-        saved = "saved" in request.query_params
-        more = {} if is_loopback(requests.client_ip(request)) else {"back_s": f"{PHONE_SIGN_OUT_S:g}"}
-        return self._hooks.render(
-            "setup", fields=fields, version=version, fault=fault, texts=texts, head=head, saved=saved, **more
-        )
+        return self._hooks.render("setup", texts=texts, head=head, back_s=f"{_sign_out_s(request):g}")
+
+    async def _settings_page(self, request: Request) -> Response:
+        await self._require_head(request)
+        return await self._form.page(request, HOME, back_s=_sign_out_s(request))
 
     async def _save_settings(self, request: Request) -> Response:
-        """Save the changes of a POST."""
+        """Save the changes of a POST, and apply them."""
+        session = await self._require_head(request)
+        answer = await self._form.save(request, session.person.name)
+        if self._file is not None:
+            new, _ = await asyncio.to_thread(edit.read_written, self._file)
+            await self._hooks.apply(new)
+        return answer
+
+    async def _require_head(self, request: Request) -> Session:
         session = await self._hooks.require_staff(request)
         if not has_right(session.person.role, "settings"):
             raise RequestError("role", "only the head judge may change the settings", "ask the head judge")
-        if self._file is None or self._save is None:
-            raise RequestError("invalid", "this installation has no settings file", "start it with --settings FILE")
-        sent = await requests.read_request(request, SettingsChange)
-        if unknown := [key for key in sent.changes if tuple(key.split(".")) not in SETTINGS]:
-            raise RequestError("invalid", f"these are no settings of this page: {', '.join(unknown)[:200]}")
-        async with self._one:
-            await asyncio.to_thread(self._save, sent.changes, sent.version)
-            new, _ = await asyncio.to_thread(edit.read_written, self._file)
-        await self._hooks.apply(new)
-        log.info("%s changed the settings: %s", session.person.name, ", ".join(sent.changes))
-        return requests.json_response({"ok": True})
+        return session
 
     async def _draft_texts(self, request: Request) -> Response:
         """Take a draft of the texts from a POST, for the preview."""
@@ -160,3 +144,8 @@ class StaffSetup:
         sent = await requests.read_request(request, TextsChange)
         await self._hooks.propose({key: text.strip() for key, text in sent.texts.items()})
         return requests.json_response({"ok": True})
+
+
+def _sign_out_s(request: Request) -> float:
+    """Return the time without a touch after which a page signs out, in s: longer for a phone."""
+    return IDLE_SIGN_OUT_S if is_loopback(requests.client_ip(request)) else PHONE_SIGN_OUT_S

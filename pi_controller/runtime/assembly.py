@@ -361,11 +361,12 @@ def _web(
         command_queue, more = judges.command_queue, [*more, *judges.routes]
         if restart is not None:
             from pi_controller.config.request import saver  # noqa: PLC0415
+            from pi_controller.web.settings_form import SettingsForm  # noqa: PLC0415
             from pi_controller.web.settings_page import SettingsPage, settings_routes  # noqa: PLC0415
 
             save = None if file is None else saver(file, os.environ.get("RUNTIME_DIRECTORY", ""))
-            journal = table.journal.path
-            page = SettingsPage(judges.api, judges.command_queue, file, restart, save, journal, report)
+            form, journal = SettingsForm(file, save), table.journal.path
+            page = SettingsPage(judges.api, judges.command_queue, form, restart, journal, report)
             more += settings_routes(page)
             judges.api.has_settings = True
             if file is not None:

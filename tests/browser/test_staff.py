@@ -10,7 +10,7 @@ from served_installation import installed, sign_in_by_touch, type_pin
 
 from pi_controller.exhibit.exhibit import EndedSession
 from pi_controller.exhibit.staff_desk import HOME, READY_NOTICES
-from pi_controller.exhibit.staff_setup import PATH
+from pi_controller.exhibit.staff_setup import PATH, SETTINGS_PATH
 
 
 def give_order(tab, selector):
@@ -106,18 +106,21 @@ def test_the_first_hour_on_a_phone(tmp_path, chromium):
         assert tab.locator(".steps").is_visible()
         look(tab, "problems")
         tab.goto(url + PATH)
-        tab.fill('[data-key="exhibit.opens"] input', "9 o'clock")
-        tab.click("#settings [type=submit]")
-        tab.wait_for_selector('[data-key="exhibit.opens"] .issue:not(:empty)')
-        look(tab, "setup")
-        tab.fill('[data-key="exhibit.opens"] input', "09:00")
-        tab.fill('[data-key="exhibit.closes"] input', "17:00")
-        tab.fill('[data-key="exhibit.dim_page"] input', "0,5")
-        tab.click("#settings [type=submit]")
+        tab.click(f'[href="{SETTINGS_PATH}"]')
+        tab.fill("#f-exhibit-opens", "9 o'clock")
+        save(tab)
+        tab.wait_for_selector("#f-exhibit-opens[aria-invalid=true]")
+        look(tab, "settings")
+        tab.fill("#f-exhibit-opens", "09:00")
+        tab.fill("#f-exhibit-closes", "17:00")
+        tab.fill("#f-exhibit-dim_page", "0,5")
+        save(tab)
         tab.wait_for_url("**?saved")
-        assert tab.locator("[role=status]", has_text="Saved").is_visible()
+        assert tab.locator("main > [role=status]").is_visible()
         assert installation.exhibit.section.opens == "09:00"
         assert installation.exhibit.section.dim_page == 0.5
+        tab.goto(url + PATH)
+        look(tab, "setup")
         tab.fill("#t-introduction", "Welcome.\nCome and play.")
         tab.click("#texts [type=submit]")
         tab.wait_for_url("**/preview/about")
@@ -126,6 +129,12 @@ def test_the_first_hour_on_a_phone(tmp_path, chromium):
         tab.click(".bar [data-do=texts]")
         wait_until(tab, lambda: installation.exhibit.host.texts.introduction.startswith("Welcome"))
         tab.close()
+
+
+def save(tab):
+    """Save the changed settings after a look at them."""
+    tab.click("#look")
+    tab.click("#send")
 
 
 def look(tab, name):

@@ -1,5 +1,6 @@
 """The staff's first hour without a shell: settings, texts, next steps, the counts as a picture, closed today."""
 
+import re
 from datetime import date, datetime, timedelta
 from html.parser import HTMLParser
 
@@ -18,7 +19,7 @@ from pi_controller.exhibit.screen import build_screen
 from pi_controller.exhibit.self_test import GAMES, SelfTestVerdict
 from pi_controller.exhibit.sensor_drift import DriftReading
 from pi_controller.exhibit.staff_desk import HOME
-from pi_controller.exhibit.staff_setup import PATH
+from pi_controller.exhibit.staff_setup import PATH, SETTINGS_PATH
 from pi_controller.exhibit.usage import Usage
 from pi_controller.host.machine_health import MachineHealth
 from pi_controller.sensing.events import SensorFault, SensorFaultsChange
@@ -28,12 +29,12 @@ DAY = 24 * HOUR
 
 
 def version_in(client):
-    return client.get(PATH).text.partition('data-version="')[2].partition('"')[0]
+    return client.get(SETTINGS_PATH).text.partition('data-version="')[2].partition('"')[0]
 
 
 def save(client, version=None, **changes):
     changes = {key.replace("__", "."): value for key, value in changes.items()}
-    return client.post(f"{PATH}/settings", json={"version": version or version_in(client), "changes": changes})
+    return client.post(f"{SETTINGS_PATH}/save", json={"version": version or version_in(client), "changes": changes})
 
 
 # Settings.
@@ -88,23 +89,32 @@ def test_settings_page_refuses_other_keys_and_other_roles(tmp_path):
         assert save(head, version="0" * 16, exhibit__dim_page=0.4).status_code == 409
         judge = visits.sign_in("Judge")
         assert save(judge, version_in(head), exhibit__dim_page=0.4).json()["error"]["code"] == "role"
-        assert "data-version" not in judge.get(PATH).text
+        assert judge.get(SETTINGS_PATH).status_code == 403
+        assert SETTINGS_PATH in head.get(PATH).text
+        assert SETTINGS_PATH not in judge.get(PATH).text
         keeper = visits.sign_in("Keeper")
         assert keeper.get(PATH).status_code == 403
         assert keeper.post(f"{PATH}/texts", json={"texts": {"title": "x"}}).status_code == 403
-        for path in (PATH, f"{HOME}/problems"):
+        for path in (PATH, SETTINGS_PATH, f"{HOME}/problems"):
             assert visits.get(path).status_code == 401
-        for path, body in (("settings", {"version": "x", "changes": {}}), ("texts", {"texts": {}})):
+        for path, body in (("settings/save", {"version": "x", "changes": {}}), ("texts", {"texts": {}})):
             assert visits.post(f"{PATH}/{path}", body).status_code == 401
             assert head.post(f"{PATH}/{path}", json=body, headers={"origin": "http://else.example"}).status_code == 403
         assert (tmp_path / "table.toml").read_bytes() == before
 
 
+def test_styles_and_scripts_of_the_settings_are_served(tmp_path):
+    with installed(tmp_path, file=True) as (_, visits):
+        linked = re.findall(r'(?:href|src)="(/static/[^"]+)"', visits.sign_in().get(SETTINGS_PATH).text)
+        assert "/static/settings.css" in linked
+        assert {visits.get(path).status_code for path in linked} == {200}
+
+
 def test_without_settings_file_saving_is_refused(tmp_path):
     with installed(tmp_path) as (_, visits):
         client = visits.sign_in()
-        assert "data-version" not in client.get(PATH).text
-        assert save(client, "x", exhibit__dim_page=0.4).status_code == 400
+        assert "no settings file" in client.get(SETTINGS_PATH).text
+        assert save(client, "x", exhibit__dim_page=0.4).json()["error"]["code"] == "missing"
 
 
 # Texts.

@@ -3,6 +3,7 @@
 from judge_house import House
 
 from pi_controller.config.edit import save_changes
+from pi_controller.web.settings_form import SettingsForm
 from pi_controller.web.settings_page import SettingsPage, settings_routes
 from pi_controller.web.start_page import CardState, StartPage, StartResult, start_routes
 
@@ -39,12 +40,12 @@ class SettingsPages(BackPages):
         super().__init__(folder)
 
     def add_pages(self):
+        form = SettingsForm(self.file, lambda changes, version: save_changes(self.file, changes, version))
         page = SettingsPage(
             self.judges.api,
             self.judges.command_queue,
-            self.file,
+            form,
             self.restart,
-            lambda changes, version: save_changes(self.file, changes, version),
             self.settings.table.journal,
             lambda told: f"report: {told}".encode(),
         )

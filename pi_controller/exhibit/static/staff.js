@@ -51,28 +51,11 @@ document.getElementById("clock")?.addEventListener("submit", async (event) => {
   event.preventDefault();
   if (now?.value && (await send("/staff/do", { do: "clock", now: now.value }))) location.reload();
 });
-/** The value of a field as the settings file has it. */
-function read(/** @type {HTMLElement} */ field) {
-  const input = /** @type {HTMLInputElement} */ (field.querySelector("input"));
-  const text = input.value.trim();
-  if (field.dataset.kind === "switch") return input.checked;
-  if (field.dataset.kind === "list") return text.split(",").map((one) => one.trim()).filter(Boolean);
-  const number = Number(text.replace(",", "."));
-  return field.dataset.kind === "number" && text && !Number.isNaN(number) ? number : text;
-}
-const fields = (/** @type {HTMLFormElement} */ form) => /** @type {HTMLElement[]} */ ([...form.querySelectorAll(".field")]);
-document.getElementById("settings")?.addEventListener("submit", async (event) => {
-  event.preventDefault();
-  const form = /** @type {HTMLFormElement} */ (event.currentTarget);
-  const changed = fields(form).filter((field) => JSON.stringify(read(field)) !== JSON.stringify(JSON.parse(field.dataset.value ?? "null")));
-  const changes = Object.fromEntries(changed.map((field) => [field.dataset.key, read(field)]));
-  if (await send("/staff/setup/settings", { version: form.dataset.version, changes })) location.assign("/staff/setup?saved");
-});
 document.getElementById("texts")?.addEventListener("submit", async (event) => {
   event.preventDefault();
-  const form = /** @type {HTMLFormElement} */ (event.currentTarget);
+  const fields = /** @type {HTMLElement[]} */ ([...document.querySelectorAll("#texts .field")]);
   const text = (/** @type {HTMLElement} */ field) => /** @type {HTMLInputElement} */ (field.querySelector("input, textarea")).value;
-  const texts = Object.fromEntries(fields(form).map((field) => [field.dataset.key, text(field)]));
+  const texts = Object.fromEntries(fields.map((field) => [field.dataset.key, text(field)]));
   if (await send("/staff/setup/texts", { texts })) location.assign("/staff/preview/about");
 });
 goBack(Number(document.body.dataset.back), signOut);

@@ -1,10 +1,11 @@
 // The settings page: marks what was changed, shows the difference, saves it, and starts the table again.
 // @ts-check
+import { goBack } from "./go_back.js";
 
 const by = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const RELOAD_MS = 1_500;
 const rows = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".setting")]);
-const version = document.body.dataset.version ?? "";
+const { home, version } = document.body.dataset;
 let leaves = false; // the page loads itself again
 
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Control */
@@ -60,9 +61,9 @@ function mark() {
   by("count").textContent = now.length === 1 ? "1 change is not saved" : `${now.length} changes are not saved`;
 }
 
-function reload() {
+function reload(query = "") {
   leaves = true;
-  location.reload();
+  location.replace(location.pathname + query);
 }
 
 /** Send `body`; return the answer, or its error. */
@@ -103,10 +104,10 @@ async function save() {
   const now = changed();
   const button = /** @type {HTMLButtonElement} */ (by("send"));
   button.disabled = true;
-  const said = await send("/judge/settings/save", { version, changes: Object.fromEntries(now.map((row) => [row.dataset.key, value(row)])) });
+  const said = await send(`${location.pathname}/save`, { version, changes: Object.fromEntries(now.map((row) => [row.dataset.key, value(row)])) });
   button.disabled = false;
   rows.forEach((row) => problem(row, ""));
-  if (said.ok) return reload();
+  if (said.ok) return reload("?saved");
   const issues = said.error.issues ?? {};
   const faulty = rows.filter((row) => issues[row.dataset.key ?? ""]);
   const elsewhere = Object.keys(issues).filter((key) => !faulty.some((row) => row.dataset.key === key));
@@ -124,7 +125,7 @@ async function save() {
 
 /** Ask the table to start again; `playing` confirms that a game is in progress. */
 async function restart(/** @type {boolean} */ playing) {
-  const said = await send("/judge/settings/restart", playing ? { playing } : {});
+  const said = await send(`${location.pathname}/restart`, playing ? { playing } : {});
   if (said.ok) {
     by("sure-told").textContent = "The table starts again …";
     by("sure-do").hidden = true;
@@ -188,8 +189,12 @@ if (rows.length) {
   });
   by("look").addEventListener("click", look);
   by("send").addEventListener("click", save);
-  by("restart").addEventListener("click", () => /** @type {HTMLDialogElement} */ (by("sure")).showModal());
-  by("sure-do").addEventListener("click", () => restart(by("sure-do").dataset.playing === "yes"));
+  by("restart")?.addEventListener("click", () => /** @type {HTMLDialogElement} */ (by("sure")).showModal());
+  by("sure-do")?.addEventListener("click", () => restart(by("sure-do").dataset.playing === "yes"));
   addEventListener("beforeunload", (event) => !leaves && changed().length && event.preventDefault());
   mark();
 }
+goBack(Number(document.body.dataset.back), () => {
+  leaves = true;
+  return send(`${home}/sign-out`, {});
+});
