@@ -1,14 +1,16 @@
 """The short human form of actions, read and written by the forms that each game defines (`Game.forms`).
 
-`hit missed 2` is `hit found=false pad=2`. An action that does not fit its form, or has none, is written with keys.
+`hit missed 2`, or `missed 2`, is `hit found=false pad=2`. An action that does not fit its form, or has none, is written
+with keys.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import isfinite
 from typing import NoReturn, cast
 
@@ -203,41 +205,75 @@ def forms(game: str) -> Forms:
     return registry.game_class(game).forms if game in registry.names() else {}
 
 
+def find_verb(game: str, word: str) -> str:
+    """Return the verb of an action whose line begins with `word`: another one if `word` begins only its first part."""
+    known, word = forms(game), word.lower()
+    if word in known:
+        return word
+    found = [do for do, places in known.items() if places and _can_begin(places, word)]
+    return found[0] if len(found) == 1 else word
+
+
+def _can_begin(places: Sequence[FormPlace], word: str) -> bool:
+    return word in (places[0].words or {}) if not places[0].label else _read_letters(places, word) is not None
+
+
+def _read_letters(places: Sequence[FormPlace], word: str) -> dict[str, int] | None:
+    """Return the counts of all `places` by path, if `word` has a letter for each piece, or is 0; else None."""
+    typed = "" if word == "0" else word
+    counts = {place.path: typed.count(place.label[0]) for place in places if place.most}
+    if not counts or sum(counts.values()) != len(typed):
+        return None
+    return counts if all(counts.get(place.path, 1) <= place.most for place in places) else None
+
+
 def parse_action(game: str, tokens: Iterable[Token]) -> dict[str, Json]:
     """Return the action written as the items of a line, whose first item is its word. Raises `RecordError`."""
     items = iter(tokens)
     first = next(items, None)
     if first is None or not first.word or first.key:
         raise RecordError("there is no action in the line")
-    do = first.word.lower()
+    do = find_verb(game, first.word)
+    if do != first.word.lower():
+        items = chain([first], items)
     action: dict[str, Json] = {"do": do}
     places = list(forms(game).get(do, ()))
     for token in items:
         if token.tag:
             raise RecordError(f"[{token.tag}] must come after the action")
-        if token.key:
-            _set(action, token.key, token.value)
-            continue
-        ahead = next(
-            (n for n, place in enumerate(places) if place.label and place.label.lower() == token.word.lower()), None
-        )
-        if ahead is not None:
-            place = places[ahead]
-            del places[: ahead + 1]
-            value = next(items, None)
-            if value is None or value.key or value.tag:
-                raise RecordError(f"there is no value after {place.label}")
-            _set(action, place.path, _read(place, value))
-            continue
-        while places and not places[0].label and places[0].closed and token.word.lower() not in (places[0].words or {}):
-            del places[0]
-        if not places or places[0].label:
+        taken = {token.key: token.value} if token.key else _take(places, token, items)
+        if taken is None:
             raise RecordError(
                 f"{do} does not take {format_value(token.value)}", f"keys are written key=value: {join_words(action)}"
             )
-        place = places.pop(0)
-        _set(action, place.path, _read(place, token))
+        for path, value in taken.items():
+            _set(action, path, value)
     return action
+
+
+def _take(places: list[FormPlace], token: Token, items: Iterator[Token]) -> Mapping[str, Json] | None:
+    """Remove the `places` up to those that `token` fills; return their values by path, None without such a place.
+
+    The value after a label is taken from `items`. Raises `RecordError`.
+    """
+    word = token.word.lower()
+    labelled = next((n for n, place in enumerate(places) if place.label and place.label.lower() == word), None)
+    if labelled is not None:
+        place = places[labelled]
+        del places[: labelled + 1]
+        value = next(items, None)
+        if value is None or value.key or value.tag:
+            raise RecordError(f"there is no value after {place.label}")
+        return {place.path: _read(place, value)}
+    if word and (counts := _read_letters(places, word)) is not None:
+        places.clear()
+        return counts
+    while places and not places[0].label and places[0].closed and word not in (places[0].words or {}):
+        del places[0]
+    if not places or places[0].label:
+        return None
+    place = places.pop(0)
+    return {place.path: _read(place, token)}
 
 
 def format_action(game: str, action: Action) -> str:

@@ -8,7 +8,7 @@ now.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
@@ -117,12 +117,7 @@ class Game(ABC, Generic[S]):
         self.settings = resolve_options(self.name, self.options, settings or {})
 
     short_form: ClassVar[str] = ""
-    """Help for typing the shortest form of an action (`shorthand`), for games whose examples do not show it."""
-
-    @classmethod
-    def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:  # noqa: ARG003
-        """Return the action for the short form typed by a judge, or None if `words` are not a short form."""
-        return None
+    """Help for typing the shortest form of an action, for games whose examples do not show it."""
 
     def whole_setting(self, name: str) -> int:
         """Return the value of the option `name`, which is a whole number."""
@@ -255,7 +250,9 @@ class FormPlace:
 
     `words` are the words for some values; the first word for a value is the one written. With a `label`, that word
     comes before the value. A `closed` place takes its words only and may be left out. `listing`: numbers
-    with commas. `asks` is the prompt if the part is missing.
+    with commas. `most` is the number of pieces that a place counts: one word with the first letter of the label of each
+    (`wkk`, or 0 for none) then fills the places that are left. `asks` is the prompt if the part is missing. A part that
+    the mat may have read can be left out; `stands_in` takes its place when the rest is checked.
     """
 
     path: str
@@ -263,11 +260,16 @@ class FormPlace:
     words: Mapping[str, Json] | None = None
     closed: bool = False
     listing: bool = False
+    most: int = 0
     asks: str = ""
+    stands_in: Json = None
 
 
 Forms = Mapping[str, tuple[FormPlace, ...]]
-"""For each word of a game the parts of its action in their order."""
+"""For each word of a game the parts of its action in their order.
+
+The word itself may be left out if what follows can begin only this action: `found 2` is `hit found 2`.
+"""
 TEAM: Mapping[str, Json] = {"A": "A", "B": "B", "a": "A", "b": "B"}
 YES: Mapping[str, Json] = {"yes": True, "no": False}
 FOUND: Mapping[str, Json] = {"found": True, "missed": False, "find": True, "miss": False}

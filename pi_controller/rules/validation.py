@@ -69,21 +69,6 @@ def parse_flag(action: Action, key: str) -> bool:
     return value
 
 
-def parse_letters(words: Sequence[str], pieces: Mapping[str, tuple[str, int]]) -> dict[str, int] | None:
-    """Return how many of each piece count in a throw typed as one word: one letter per piece, "0" for none.
-
-    `pieces` maps each letter to the score sheet's name and the number of such pieces. Return None if `words` are
-    no throw.
-    """
-    if len(words) != 1:
-        return None
-    letters_typed = words[0].lower()
-    shown = {name: letters_typed.count(letter) for letter, (name, _) in pieces.items()}
-    if letters_typed != "0" and sum(shown.values()) != len(letters_typed):
-        return None
-    return None if any(shown[name] > count for name, count in pieces.values()) else shown
-
-
 def parse_whole(action: Action, key: str, low: int, high: int) -> int:
     """Return the value of `key`, a whole number from `low` to `high`."""
     value = action[key]

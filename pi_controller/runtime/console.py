@@ -6,10 +6,9 @@
     close A no_show called three times        new [swapped]
     set long.A=8 middle=8; a stick had rolled away
 
-The actions of any game are typed as in its record (`pi_controller.record.notation`): `guess left inside`, `throw 3`. A
-throw takes one letter a piece: the first letter of each piece that shows red (bageswin: w f k b), of each moon and each
-white (plum stones: m w), the number of marked faces (patol), or 0 for none. If the mat has read the bones, a guess
-needs only its signal: `guess left`. `set` corrects the state, with the keys of the score sheet.
+The actions of any game are typed as in its record (`pi_controller.record.notation`): `guess left inside`, `throw 3`, or
+`wkk` and `3` for a throw. If the mat has read the bones, a guess needs only its signal: `guess left`. `set` corrects
+the state, with the keys of the score sheet.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from pi_controller.display.game_display import glossary
 from pi_controller.errors import MatError, UsageError
 from pi_controller.record.model import RecordError
-from pi_controller.record.notation import format_action, parse_action, scan
+from pi_controller.record.notation import find_verb, format_action, parse_action, scan
 from pi_controller.referee import judge
 from pi_controller.rules.base import TEAM, Game, IllegalActionError, InvalidActionError, Json
 from pi_controller.rules.sheet_reader import apply_changes
@@ -238,17 +237,13 @@ def _format_forms(forms: Mapping[str, str], width: int) -> list[str]:
 
 
 def _parse_action(line: str, game: Game[Any]) -> dict[str, Json]:
-    """Parse an action of `game`, in short form or in full; raises `UsageError`."""
-    return game.shorthand(line.split()) or _action(line, game)
-
-
-def _action(line: str, game: Game[Any]) -> dict[str, Json]:
-    """Parse an action in the record's form; raises `UsageError`."""
+    """Parse an action of `game` in the record's form; raises `UsageError`."""
     action: dict[str, Json] = {}
     try:
         action = parse_action(game.name, scan(line)[0])
+        stand_ins = {place.path: place.stands_in for place in game.forms.get(action["do"], ()) if place.stands_in}
         with suppress(IllegalActionError):  # an action, only not the first of a game
-            game.play(game.opening(), action)
+            game.play(game.opening(), stand_ins | action)
     except (RecordError, InvalidActionError) as error:
         raise UsageError(
             _explain_parse_error(line, game, action, error), f"'{_HELP_NOW}' lists the commands allowed now"
@@ -258,7 +253,8 @@ def _action(line: str, game: Game[Any]) -> dict[str, Json]:
 
 def _explain_parse_error(line: str, game: Game[Any], action: Mapping[str, Json], error: MatError) -> str:
     """Explain why `line`, of which `action` was read, is malformed, with an example if its first word is known."""
-    first, seen = next(iter(line.split()), "").lower(), _find_actions_by_word(game)
+    first = find_verb(game.name, next(iter(line.split()), ""))
+    seen = _find_actions_by_word(game)
     own = next((form for form in _TABLE_FORMS if form.split()[0] == first), None)
     if own is not None:
         return f"{line.strip()[:60]} is incomplete: {own}"
@@ -284,7 +280,8 @@ def _has(action: Mapping[str, Json], path: str) -> bool:
 def _words_typed(game: Game[Any]) -> Iterator[str]:
     """Yield the first words of all lines except the game's actions."""
     yield from (form.split()[0] for form in _TABLE_FORMS)
-    yield from ("found", "missed") if game.hand_passes else ()
+    firsts = (word for places in game.forms.values() if places for word in places[0].words or ())
+    yield from (word for word in firsts if find_verb(game.name, word) != word)
 
 
 def _find_actions_by_word(game: Game[Any]) -> dict[str, list[dict[str, Json]]]:

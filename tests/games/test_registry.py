@@ -63,29 +63,3 @@ def test_game_module_is_imported_on_first_use():
         "assert 'pi_controller.games.dakota.rules' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize(
-    ("name", "words", "action"),
-    [
-        ("dakota", "found", {"do": "hit", "found": True}),
-        ("dakota", "missed 3", {"do": "hit", "found": False, "pad": 3}),
-        ("dakota", "found three", None),
-        ("ojibwe", "found", None),
-        ("slahal", "guess inside mirror block", {"do": "guess", "signal": "inside", "mirror": True, "block": True}),
-        ("slahal", "guess left twice", None),
-        ("bageswin", "wfkkbbbb", {"do": "throw", "red": {"woman": 1, "fish": 1, "knives": 2, "buttons": 4}}),
-        ("bageswin", "K", {"do": "throw", "red": {"woman": 0, "fish": 0, "knives": 1, "buttons": 0}}),
-        ("bageswin", "kkk", None),
-        ("bageswin", "wx", None),
-        ("plum_stone", "mmwww", {"do": "throw", "moons": 2, "whites": 3}),
-        ("plum_stone", "0", {"do": "throw", "moons": 0, "whites": 0}),
-        ("plum_stone", "mmm", None),
-        ("plum_stone", "wwww", None),
-        ("plum_stone", "m w", None),
-        ("patol", "3", {"do": "throw", "marked": 3}),
-        ("patol", "4", None),
-    ],
-)
-def test_short_form_of_an_action_is_read(name, words, action):
-    assert registry.game_class(name).shorthand(words.split()) == action

@@ -62,6 +62,42 @@ def test_any_name_can_stand_in_a_line(player):
     assert "\n" not in line
 
 
+@pytest.mark.parametrize(
+    ("game", "line", "same"),
+    [
+        ("dakota", "found", "hit found"),
+        ("dakota", "Missed 3", "hit missed 3"),
+        ("slahal", "guess inside mirror", "guess signal=inside mirror=true"),
+        ("bageswin", "wfkkbbbb", "throw woman 1 fish 1 knives 2 buttons 4"),
+        ("bageswin", "throw K", "throw woman 0 fish 0 knives 1 buttons 0"),
+        ("plum_stone", "mmwww", "throw moons 2 whites 3"),
+        ("plum_stone", "0", "throw moons 0 whites 0"),
+        ("patol", "3", "throw 3"),
+    ],
+)
+def test_line_may_leave_out_verb_and_labels(game, line, same):
+    assert parse_action(game, scan(line)[0]) == parse_action(game, scan(same)[0])
+
+
+@pytest.mark.parametrize(
+    ("game", "line"),
+    [
+        *(("dakota", line) for line in ("found 3 4", "hit missed 2 found")),
+        *(("slahal", line) for line in ("guess left twice", "guess left block block")),
+        *(("bageswin", line) for line in ("throw kkk", "throw wx", "throw k woman 1")),
+        *(("plum_stone", line) for line in ("throw mmm", "throw wwww", "m w")),
+    ],
+)
+def test_too_many_parts_are_refused(game, line):
+    with pytest.raises(RecordError, match=r"does not take|comes twice"):
+        parse_action(game, scan(line)[0])
+
+
+@pytest.mark.parametrize(("game", "line"), [("dakota", "A"), ("ojibwe", "found"), ("patol", "4"), ("bageswin", "kkk")])
+def test_ambiguous_or_unknown_first_word_is_the_verb(game, line):
+    assert parse_action(game, scan(line)[0]) == {"do": line.lower()}
+
+
 def test_action_without_short_form_is_written_with_keys():
     assert format_action("dakota", {"do": "hit", "pad": 3}) == "hit pad=3"
     assert format_action("dakota", {"do": "foul", "kind": "time", "hide": "this"}) == "foul kind=time hide=this"

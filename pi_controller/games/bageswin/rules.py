@@ -7,7 +7,7 @@ scores throws again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypedDict, cast
 
@@ -122,19 +122,13 @@ class Bageswin(base.WonGame[BageswinState]):
     )
     forms: ClassVar[base.Forms] = {
         "throw": tuple(
-            base.FormPlace(f"red.{piece}", piece, asks="how many of each piece show red")
-            for piece in ("woman", "fish", "knives", "buttons")
+            base.FormPlace(f"red.{piece}", piece, most=most, asks="how many of each piece show red")
+            for piece, most in PIECES.items()
         ),
         "forfeit": (base.FormPlace("by", asks="by whom"),),
     }
     short_form: ClassVar[str] = "a letter for each piece that shows red, w f k b; or 0"
     second_tap: ClassVar[str | None] = "double_tap"
-
-    @classmethod
-    def shorthand(cls, words: Sequence[str]) -> dict[str, base.Json] | None:
-        """Return the action for the short form typed by a judge, or None if `words` are not a short form."""
-        red = validation.parse_letters(words, {piece[0]: (piece, count) for piece, count in PIECES.items()})
-        return None if red is None else {"do": "throw", "red": red}
 
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:
         """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""

@@ -7,7 +7,7 @@ and m are the hider's, the hitter's and the middle sticks, h + t + m = 20.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypedDict
@@ -278,17 +278,6 @@ class Dakota(base.WonGame[DakotaState]):
     hand_passes: ClassVar[bool] = True
     foul_kinds = FOUL_KINDS
     roster: ClassVar[base.Roster] = base.Roster(registered=5, playing=4)  # chapter 12: the fifth may only sing
-
-    @classmethod
-    def shorthand(cls, words: Sequence[str]) -> dict[str, base.Json] | None:
-        """Return the action for the short form typed by a judge, or None if `words` are not a short form."""
-        match words:
-            case [("found" | "missed") as word]:
-                return {"do": "hit", "found": word == "found"}
-            case [("found" | "missed") as word, pad] if pad.isdecimal():
-                return {"do": "hit", "found": word == "found", "pad": int(pad[:9])}
-            case _:
-                return None
 
     @property
     def points(self) -> int:

@@ -6,7 +6,7 @@ That text lacks the diagram with the values of the throws, so they come from the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypedDict, TypeVar
 
@@ -151,15 +151,10 @@ class Patol(base.WonGame[PatolState]):
             base.FormPlace("river", asks="a river"),
             base.FormPlace("direction", asks="clockwise or counterclockwise"),
         ),
-        "throw": (base.FormPlace("marked", asks="how many marked"),),
+        "throw": (base.FormPlace("marked", words={str(n): n for n in range(4)}, asks="how many marked"),),
         "forfeit": (base.FormPlace("by", asks="by whom"),),
     }
     short_form: ClassVar[str] = "how many marked: 0 to 3"
-
-    @classmethod
-    def shorthand(cls, words: Sequence[str]) -> dict[str, base.Json] | None:
-        """Return the action for the short form typed by a judge, or None if `words` are not a short form."""
-        return {"do": "throw", "marked": int(words[0])} if words in (["0"], ["1"], ["2"], ["3"]) else None
 
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:
         """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""

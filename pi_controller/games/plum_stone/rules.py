@@ -4,7 +4,7 @@ As Alice C. Fletcher describes it among the Omaha ("Indian Hazard Games"). Two s
 on the other, three are white (the natural colour) on one and black on the other. The player who scores throws again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypedDict
 
@@ -62,19 +62,13 @@ class PlumStone(base.WonGame[PlumStoneState]):
     forms: ClassVar[base.Forms] = {
         "lot": (base.FormPlace("first", words=base.TEAM, asks="who throws first"),),
         "throw": (
-            base.FormPlace("moons", "moons", asks="how many moons"),
-            base.FormPlace("whites", "whites", asks="how many whites"),
+            base.FormPlace("moons", "moons", most=2, asks="how many moons"),
+            base.FormPlace("whites", "whites", most=3, asks="how many whites"),
         ),
         "forfeit": (base.FormPlace("by", words=base.TEAM, asks="by whom"),),
     }
     short_form: ClassVar[str] = "a letter for each moon and each white, m w; or 0"
     second_tap: ClassVar[str | None] = "no_throw"
-
-    @classmethod
-    def shorthand(cls, words: Sequence[str]) -> dict[str, base.Json] | None:
-        """Return the action for the short form typed by a judge, or None if `words` are not a short form."""
-        shows = validation.parse_letters(words, {"m": ("moons", 2), "w": ("whites", 3)})
-        return None if shows is None else {"do": "throw", **shows}
 
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:
         """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""

@@ -4,7 +4,7 @@ Only the hiding team wins sticks; the guessers play to win the bones. The source
 are quoted below. If it leaves a case open, there is an option for it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypedDict
 
@@ -73,10 +73,6 @@ SPLIT = 1
 """Sticks for one bone caught and one missed (Game Play, 3)."""
 
 
-_FLAGS = {"block", "mirror"}
-"""Optional flags of a guess beside its signal."""
-
-
 class SlahalSheet(TypedDict):
     """The score sheet's keys. `live`, `dead` and `sticks` (all of a team's) are by team.
 
@@ -126,7 +122,13 @@ class Slahal(base.WonGame[SlahalState]):
         ),
         "guess": (
             base.FormPlace("signal", asks="what is guessed"),
-            base.FormPlace("actual", asks="which guess would have caught both"),
+            base.FormPlace(
+                "actual",
+                words={one: one for one in SIGNALS},
+                closed=True,
+                asks="which guess would have caught both",
+                stands_in="left",
+            ),
             base.FormPlace("block", words={"block": True}, closed=True),
             base.FormPlace("mirror", words={"mirror": True}, closed=True),
         ),
@@ -138,15 +140,6 @@ class Slahal(base.WonGame[SlahalState]):
     hidden: ClassVar[base.Hidden | None] = base.Hidden(2, unmarked=True, in_fists=True, found_by="guess")
 
     short_form: ClassVar[str] = "the guess alone, where the mat has read the bones: guess left"
-
-    @classmethod
-    def shorthand(cls, words: Sequence[str]) -> dict[str, base.Json] | None:
-        """Return the action for the short form typed by a judge, or None if `words` are not a short form."""
-        match words:
-            case ["guess", ("left" | "right" | "inside" | "outside") as signal, *more] if _FLAGS.issuperset(more):
-                return {"do": "guess", "signal": signal} | dict.fromkeys(more, True)
-            case _:
-                return None
 
     def opening(self) -> SlahalState:
         """Return the state before the duo: five live sticks each, and the king with neither team."""
