@@ -39,9 +39,9 @@ from pi_controller.exhibit.usage import Usage, usage_path
 from pi_controller.host.machine_health import MachineHealth, is_clock_set, read_health
 from pi_controller.host.place import KEY_CHANGES
 from pi_controller.host.request import RUNNING, restart_request_path
-from pi_controller.referee.facts import Seats
 from pi_controller.sensing.events import MatEvent
 from pi_controller.table.mats import Mat
+from pi_controller.table.stepped_table import SteppedTable
 from pi_controller.table.table import Observer
 from pi_controller.table.view import View
 
@@ -50,7 +50,7 @@ POLL_S = 5.0
 PRUNE_S = 3600.0
 
 
-class Installation(Observer["Installation"]):
+class Installation(SteppedTable, Observer["Installation"]):
     """An `Exhibit` with its page, staff desk and self-test, stepped by a `Daemon`; times are s since 1970.
 
     `mat` is its mat, `profile` the calibration. `recoveries` are counted unless the visitors are simulated (None); then
@@ -60,10 +60,6 @@ class Installation(Observer["Installation"]):
     is the file that lists changes of the keys on the card. `report` makes the report that the staff can download.
     `file` is the settings file that the staff may change. `stack` closes the installation.
     """
-
-    seats: Seats = "stay"
-    mirrored = False
-    showing = False
 
     def __init__(
         self,
@@ -132,7 +128,6 @@ class Installation(Observer["Installation"]):
             staff=staff,
         )
         self.page.show(self.exhibit)
-        self.on_mat_change: Callable[[float], None] = lambda _: None
         self.touched = False
         """True if a touch of the page was accepted in this step."""
         self._polled = self._pruned = t
@@ -166,7 +161,7 @@ class Installation(Observer["Installation"]):
     def mat_event(self, event: MatEvent) -> None:
         """Handle an event of the mat or a button."""
         self.exhibit.handle_mat_event(event.t, event)
-        self.on_mat_change(event.t)
+        self._mat_changed(event.t)
 
     def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:  # noqa: ARG002
         """Measure the sensors' drift while the mat is at rest, and pass the readings of an idle mat to a self-test."""
@@ -185,7 +180,7 @@ class Installation(Observer["Installation"]):
         self.staff.step(t)
         self.exhibit.tick(t)
         self._speak()
-        self.on_mat_change(t)
+        self._mat_changed(t)
         if t - self._polled >= POLL_S:
             self._polled = t
             self._poll(t)

@@ -20,7 +20,8 @@ from pi_controller.board.messages import BoardEvent, Message
 from pi_controller.board.strips import scale_brightness
 from pi_controller.display.lights import StickWalk
 from pi_controller.sensing.events import Button
-from pi_controller.table.mats import MAT_TEAMS, Mat, Mats, SteppedTable
+from pi_controller.table.mats import MAT_TEAMS, Mat, Mats
+from pi_controller.table.stepped_table import SteppedTable
 
 if TYPE_CHECKING:
     from pi_controller.table.table import Observer

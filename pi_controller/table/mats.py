@@ -8,8 +8,7 @@ game decides which magnets are in play and how many hands (`mat_sensors_for`).
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -25,10 +24,7 @@ from pi_controller.sensing.hands import HandDetector, HandSettings
 from pi_controller.sensing.mirror import mirror_event
 from pi_controller.sensing.sensors import MatSensors
 from pi_controller.sensing.strikes import StrikeSettings
-
-if TYPE_CHECKING:
-    from pi_controller.referee.facts import Seats
-    from pi_controller.table.view import View
+from pi_controller.table.stepped_table import SteppedTable
 
 log = logging.getLogger(__name__)
 
@@ -72,42 +68,6 @@ class Mat:
         return events
 
 
-class SteppedTable(Protocol):
-    """What a `Daemon` steps: a `Table`, or an exhibit's `Installation`, which has a table for each session."""
-
-    seats: Seats
-    mirrored: bool
-    on_mat_change: Callable[[float], None]
-    """Called with the time when `mirrored`, `showing` or `strike_reporting` may have changed."""
-
-    @property
-    def view(self) -> View | None:
-        """The public view, the same object until something changes; None without a game."""
-        ...
-
-    @property
-    def showing(self) -> bool:
-        """True while the bead of the last hide is revealed."""
-        ...
-
-    @property
-    def strike_reporting(self) -> bool:
-        """Whether strikes should be reported."""
-        ...
-
-    def mat_event(self, event: MatEvent) -> object:
-        """Process a mat event or a button press."""
-        ...
-
-    def tick(self, t: float) -> object:
-        """Advance to time `t`."""
-        ...
-
-    def maintain(self, t: float) -> object:
-        """Do what may wait until the changes of the step at `t` were shown."""
-        ...
-
-
 class Mats:
     """The `mats` of `table`: one between the teams, or two if its `seats` are `each`."""
 
@@ -121,7 +81,7 @@ class Mats:
         self._shown_on = self.active_mat
         """The mat of the last hide: its bead is revealed there, also if the other team hides next."""
         self.enable_reporting()
-        table.on_mat_change = self.update_active_mat
+        table.subscribe_mat(self.update_active_mat)
 
     @property
     def active_mat(self) -> Mat:

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -30,7 +30,11 @@ from pi_controller.referee.story import Story
 from pi_controller.rules import registry
 from pi_controller.rules.base import Game, IllegalActionError
 from pi_controller.sensing.events import Button, Link, MatEvent, SensorFaultsChange
+from pi_controller.table.stepped_table import SteppedTable
 from pi_controller.table.view import View, view_of
+
+if TYPE_CHECKING:  # pages and lights import the table, and must not load the bead's sealed place
+    from pi_controller.referee.base import Referee
 
 ObservedT_contra = TypeVar("ObservedT_contra", contravariant=True)
 
@@ -52,50 +56,6 @@ class Observer(Generic[ObservedT_contra]):
 
     def on_step(self, t: float, table: ObservedT_contra, armed: bool) -> None:
         """Called at the end of the step at `t`, after changes were shown."""
-
-
-class RefereeProtocol(Protocol):
-    """Interface of the referee that the table uses; see `referee.Referee`.
-
-    The table does not import the class: pages and lights import the table, and must not reach the bead's sealed place.
-    """
-
-    def decide(self, draft: Draft, event: MatEvent | JudgeCommand) -> Draft:
-        """Return `draft` with the facts that follow from a mat event or a call."""
-        ...
-
-    def tick(self, draft: Draft, t: float) -> Draft:
-        """Return `draft` with the facts that follow from the passing of time up to `t`."""
-        ...
-
-    def resume(self, draft: Draft, t: float) -> Draft:
-        """Return `draft` with the facts that follow from a restart."""
-        ...
-
-    def remember_event(self, event: MatEvent) -> None:
-        """Update the knowledge of the mat from `event` without concluding any fact."""
-        ...
-
-    def strike_reporting(self, story: Story) -> bool:
-        """Return whether strikes should be reported now."""
-        ...
-
-    def default_answer(self, story: Story) -> tuple[float, str] | None:
-        """Return the time and the answer that the open question gets by default; None without one."""
-        ...
-
-    @property
-    def rulings(self) -> tuple[calls.Ruling, ...]:
-        """The possible rulings on a protest here."""
-        ...
-
-    def change_sides(self, seats: Seats) -> None:
-        """Switch the hiding side; `seats` decides which mat is used."""
-        ...
-
-    def catch_up(self, draft: Draft, t: float, why: str) -> Draft:
-        """Return `draft` with the facts that follow from a halt of the table."""
-        ...
 
 
 DIGEST_DIGITS = 16
@@ -190,7 +150,7 @@ def commitment_context(journal: Journal, name: str) -> Callable[[], CommitmentCo
     return lambda: CommitmentContext(name, journal.meta.epoch if journal.meta else "", journal.next_batch)
 
 
-class Table:
+class Table(SteppedTable):
     """One game at one table.
 
     A fresh `journal` is opened with `game` and the `teams`' names. A journal with a game is resumed: then `game` must
@@ -210,31 +170,30 @@ class Table:
         journal: Journal,
         game: Game[Any],
         teams: Mapping[str, str],
-        referee: RefereeProtocol,
+        referee: Referee,
         t: float = 0.0,
         seats: Seats = "stay",
-        refereed: Callable[[Game[Any]], RefereeProtocol] | None = None,
+        refereed: Callable[[Game[Any]], Referee] | None = None,
         gather_s: float = 0.0,
     ) -> None:
         self.journal = journal
         self._gather_s, self._gathered_at = gather_s, float("inf")
         self.game = game
         self.seats: Seats = seats
-        self.mirrored = False
-        """Whether the hiders sit on B's side: at the far edge of the mat, or before the other mat."""
         self.halted: JournalError | None = None
         self._history = History(game)
         self.referee = referee
         self._make_referee = refereed
         self._view: View | None = None
+        self._scores: ScoreHistory | None = None
+        self._scored_state: object = None
+        """The final state of the game that `_scores` leads to."""
         self.recovery = ""
         """Result of recovering a damaged journal at this start, in one line; "" if it was intact."""
         self._ask_next: Question | None = None
         self._puzzle = ""
         self._tended = self._retry_at = float("-inf")
         self._keys: dict[tuple[str, str], tuple[CommandIssued, int]] = {}
-        self.on_mat_change: Callable[[float], None] = lambda _: None
-        """Called with the time after an input: the hiding side, strike reporting or the reveal may have changed."""
         opened = journal.read_opening()
         options = dict(game.settings)
         if opened is None:
@@ -266,20 +225,10 @@ class Table:
                 self.halted,
                 unanswered,
                 self.journal.head[1],
-                self._score_history(),
+                None if self.halted is not None else self._scores,
                 free=self.can_begin_game,
             )
         return self._view
-
-    def _score_history(self) -> ScoreHistory | None:
-        """Return the score history once the game is over."""
-        if self.story.phase != "over" or self.halted is not None:
-            return None
-        try:
-            return build_score_history(self.game, self.journal.read())
-        except JournalError as error:  # the next write reports it
-            log.warning("the score history cannot be read: %s", error.message)
-            return None
 
     @property
     def can_begin_game(self) -> bool:
@@ -314,7 +263,7 @@ class Table:
             return []
         resolve, decide = self._history.resolve_event, self.referee.decide
         facts = self._try(self._run_referee(lambda draft: resolve(event, decide, draft), event.t))
-        self.on_mat_change(event.t)  # also without facts: a hand under a pad prevents early strikes
+        self._mat_changed(event.t)  # also without facts: a hand under a pad prevents early strikes
         return facts
 
     def ask_after_recovery(self, t: float, line: str, *, recovered: bool) -> None:
@@ -335,7 +284,7 @@ class Table:
             return []
         facts = self._conclude(t)
         if facts or self.halted is not None:
-            self.on_mat_change(t)
+            self._mat_changed(t)
         return facts
 
     def _conclude(self, t: float) -> list[Fact]:
@@ -357,7 +306,7 @@ class Table:
         try:
             return self._execute(call, command)
         finally:
-            self.on_mat_change(call.t)
+            self._mat_changed(call.t)
 
     def _execute(self, call: JudgeCommand | HubCommand, command: Command | None) -> list[Fact]:
         if isinstance(call, JudgeNewGame):
@@ -417,7 +366,7 @@ class Table:
             return False
         self.halted = None
         self._view = None
-        self.on_mat_change(t)
+        self._mat_changed(t)
         return True
 
     def _begin_next(self, call: JudgeNewGame, command: Command | None, *, anew: bool = False) -> list[Fact]:
@@ -557,7 +506,7 @@ class Table:
             self.journal.check_file()
         except JournalError as error:
             self._halt(error)
-            self.on_mat_change(t)
+            self._mat_changed(t)
 
     def _draft(self, *facts: Fact) -> Draft:
         """Return the draft of the next batch, with `facts`."""
@@ -630,10 +579,23 @@ class Table:
     def _story_changed(self) -> None:
         """Update the seating after a change of the game: another side may hide."""
         self._view = None
+        self._update_score_history()
         hidden_afar = is_mirrored(self.seats, self.game.hiders(self.story.state))
         if hidden_afar != self.mirrored:
             self.mirrored = hidden_afar
             self.referee.change_sides(self.seats)
+
+    def _update_score_history(self) -> None:
+        """Read the score history once a game is over."""
+        state = self.story.state if self.story.phase == "over" else None
+        if state is self._scored_state:
+            return
+        self._scored_state, self._scores = state, None
+        if state is not None:
+            try:
+                self._scores = build_score_history(self.game, self.journal.read())
+            except JournalError as error:  # the next write reports it
+                log.warning("the score history cannot be read: %s", error.message)
 
     def _halt(self, error: JournalError) -> None:
         self.halted = error
