@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +30,7 @@ from pi_controller.text import join_words
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.director import Tournament
 from pi_controller.tournament.schedule import Break, break_end
+from pi_controller.tournament.table_sentence import TableSentence
 from pi_controller.tournament.timetable import MIN_PLAYED, ExpectedStart, Timetable, estimate_timetable
 from pi_controller.web.bracket_page import bracket_values
 from pi_controller.web.game_page import draw_sides
@@ -115,12 +115,10 @@ def last_heard(table: TableStatus, now: float, language: str = "en") -> str:
     if ago < 10.0 or (table.state == "ready" and ago < QUIET_S):
         return ""
     if ago < 60.0:
-        since = text("{n} s ago").format(n=10 * int(ago // 10))
-    elif ago < 3600.0:
-        since = text("{n} min ago").format(n=int(ago // 60))
-    else:
-        since = text("{n} h ago").format(n=int(ago // 3600))
-    return text("Last heard {since}").format(since=since)
+        return text("Last contact {n} s ago").format(n=10 * int(ago // 10))
+    if ago < 3600.0:
+        return text("Last contact {n} min ago").format(n=int(ago // 60))
+    return text("Last contact {n} h ago").format(n=int(ago // 3600))
 
 
 def describe_troubles(table: TableStatus, language: str = "en") -> list[str]:
@@ -324,17 +322,20 @@ class Boards:
     def _break_text(self) -> str:
         """Return the break that is now or begins next, as text; "" without one."""
         text, t, breaks = catalogue(self._language).gettext, self._clock(), self.now.breaks
-        until = break_end(breaks, t)
-        if until is not None:
+        if (until := break_end(breaks, t)) is not None:
             why = next((one.why for one in breaks if one.begins <= t < one.ends), "")
-            told = text("Break: no match is called before {time}.").format(time=format_time(until, "%H:%M"))
-        else:
-            coming = min((one for one in breaks if one.begins > t), key=lambda one: one.begins, default=None)
-            if coming is None:
-                return ""
-            first, last = format_time(coming.begins, "%H:%M"), format_time(coming.ends, "%H:%M")
-            why, told = coming.why, text("Break from {first} to {last}.").format(first=first, last=last)
-        return f"{told.removesuffix('.')}: {why}." if why else told
+            template = (
+                text("Break: no match is called before {time}: {why}.")
+                if why
+                else text("Break: no match is called before {time}.")
+            )
+            return template.format(time=format_time(until, "%H:%M"), why=why)
+        coming = min((one for one in breaks if one.begins > t), key=lambda one: one.begins, default=None)
+        if coming is None:
+            return ""
+        first, last = format_time(coming.begins, "%H:%M"), format_time(coming.ends, "%H:%M")
+        template = text("Break from {first} to {last}: {why}.") if coming.why else text("Break from {first} to {last}.")
+        return template.format(first=first, last=last, why=coming.why)
 
     def results(self) -> list[dict[str, Any]]:
         """Return a row for each game that counts, in the order in which they ended."""
@@ -655,10 +656,9 @@ class Boards:
             if one.state == "ready"
         }
 
-    def replace_table_ids(self, sentence: str) -> str:
-        """Return `sentence` with the tables' ids replaced by their display names."""
-        names = {one.table: self.table_name(one.table) for one in self.tables}
-        return re.sub(r"[a-z0-9][a-z0-9_-]*", lambda found: names.get(found[0], found[0]), sentence)
+    def name_table(self, sentence: str) -> str:
+        """Return `sentence` with the display name of the table that it is about, if it is about one."""
+        return sentence.named(self.table_name) if isinstance(sentence, TableSentence) else sentence
 
     def explain_blocked_correction(self, matches: Sequence[str]) -> tuple[str, str]:
         """Return the message and hint for a correction that is refused because later `matches` have begun."""
@@ -687,9 +687,7 @@ class Boards:
             ).format(count=len(tables), name=isolate_name(name), tables=join_words(tables))
             for name, tables in same_names(self.tables)
         ]
-        for about, note in list(self.director.notes.items()):
-            at = next((one.table for one in self.tables if one.table == about), "")
-            found.append(self.replace_table_ids(f"{at}: {note}" if at else note))
+        found += map(self.name_table, list(self.director.notes.values()))
         return sorted({*filter(None, found)})
 
     def _describe_void_game(self, game: GameAtTable) -> str:

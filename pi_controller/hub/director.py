@@ -33,6 +33,7 @@ from pi_controller.tournament import decisions as d
 from pi_controller.tournament.competition import Finish
 from pi_controller.tournament.decision_history import DecisionHistory
 from pi_controller.tournament.director import Tournament
+from pi_controller.tournament.table_sentence import TableSentence
 
 log = logging.getLogger(__name__)
 RETRY_REFUSED_S = 20.0
@@ -171,7 +172,7 @@ class Director:
         """
         with self._note_lock:  # a lock of its own, so that the hub's loop need not wait for `process_records`
             self.notes.pop(about, None)
-            self.notes[about] = strip_controls(text)[:MAX_NOTE_CHARS]
+            self.notes[about] = text if isinstance(text, TableSentence) else strip_controls(text)[:MAX_NOTE_CHARS]
             self._table_of_note[about] = table
             same = [one for one in self.notes if self._table_of_note.get(one, "") == table]
             for one in same[:-MAX_NOTES_OF_TABLE]:
@@ -242,7 +243,10 @@ class Director:
         try:
             copied = self._copy(call.copied) if call.copied is not None and begins else None
         except MatError as error:
-            self.note(f"copy {order}", f"{call.match} cannot go on at {call.table}: {error.message}", call.table)
+            text = TableSentence(
+                "{match} cannot go on at {table}: {why}", call.table, match=call.match, why=error.message
+            )
+            self.note(f"copy {order}", text, call.table)
             return Order()
         return Order(
             order=order,
@@ -322,7 +326,8 @@ class Director:
                 self.notes.pop(table, None)
                 self._refusals.pop(table, None)
                 return
-            self.note(table, f"match {call.match} was not taken: {reply.why}", table)
+            text = TableSentence("{table}: match {match} was not taken: {why}", table, match=call.match, why=reply.why)
+            self.note(table, text, table)
             self._away[table] = t + min(MAX_RETRY_REFUSED_S, RETRY_REFUSED_S * 2.0 ** self._refusals.get(table, 0))
             self._refusals[table] = self._refusals.get(table, 0) + 1
             plan = self.now.plan
@@ -386,12 +391,16 @@ class Director:
         self._games.pop((table, epoch), None)
         self._unfollowed[table, epoch] = match.order if match is not None else ""
         why = cause.message if isinstance(cause, MatError) else f"{type(cause).__name__}: {cause}"
-        text = (
-            f"{match.match if match is not None else 'A game'} at {table} cannot be followed since "
-            f"{datetime.fromtimestamp(t).astimezone():%H:%M:%S}, record {error.seq}: {strip_controls(why)[:200]}. "
-            f"Enter its result by hand, or update the hub and start it again: then the game is followed again."
+        text = TableSentence(
+            "{match} at {table} cannot be followed since {time:%H:%M:%S}, record {seq}: {why}. "
+            "Enter its result by hand, or update the hub and start it again: then the game is followed again.",
+            table,
+            match=match.match if match is not None else "A game",
+            time=datetime.fromtimestamp(t).astimezone(),
+            seq=error.seq,
+            why=why,
         )
-        log.warning("%s", strip_controls(text), exc_info=None if isinstance(cause, MatError) else cause)
+        log.warning("%s", text, exc_info=None if isinstance(cause, MatError) else cause)
         if match is None or (plan is not None and match.tournament == plan.tournament):
             self.note(f"{table} {epoch}", text, table)
 
@@ -452,9 +461,11 @@ class Director:
         if known is not None and not over:
             self._decide_automatically(t, d.Retracted(match.order))
         elif over and match.order in now.moved:
-            text = (
-                f"{match.match} was played to its end at {table} too, after it was moved: "
-                "that does not count. Ask the teams what happened."
+            text = TableSentence(
+                "{match} was played to its end at {table} too, after it was moved: "
+                "that does not count. Ask the teams what happened.",
+                table,
+                match=match.match,
             )
             self.note(f"moved {match.order}", text, table)
         elif over and known is None and match.order not in now.settled:
@@ -490,9 +501,12 @@ class Director:
         if view is None or not drawn or table in self.now.unused or (view.game, view.version) == wanted:
             self.notes.pop(about, None)
             return
-        text = (
-            f"{table} gets no match: it plays {view.game} {view.version}, the tournament {' '.join(wanted)}. "
-            "Set [game] name in its settings, or install the same version of the program, then restart it."
+        text = TableSentence(
+            "{table} gets no match: it plays {game}, the tournament {wanted}. "
+            "Set [game] name in its settings, or install the same version of the program, then restart it.",
+            table,
+            game=f"{view.game} {view.version}",
+            wanted=" ".join(wanted),
         )
         if self.notes.get(about) != text:
             self.note(about, text, table)
@@ -503,18 +517,21 @@ class Director:
         `connected` is {table: whether another game can begin there} of the connected tables.
         """
         if call.table not in connected:
-            raise IllegalActionError(f"{call.table} is not connected", "choose another table, or switch it on")
+            text = TableSentence("{table} is not connected", call.table)
+            raise IllegalActionError(text, "choose another table, or switch it on")
         sitting, pairing = self.teams_in_void_games(), self.now.pairing(call.match)
         for team in pairing.teams:
             if team is not None and (game := sitting.get(team)) is not None:
-                raise IllegalActionError(
-                    f"{team} still plays match {game.match} at {game.table}, which no longer counts",
-                    "close that game at its table first",
+                text = TableSentence(
+                    "{team} still plays match {match} at {table}, which no longer counts",
+                    game.table,
+                    team=team,
+                    match=game.match,
                 )
+                raise IllegalActionError(text, "close that game at its table first")
         if not connected[call.table]:
-            raise IllegalActionError(
-                f"a game is in progress at {call.table}", "wait until it is over, or choose another table"
-            )
+            text = TableSentence("a game is in progress at {table}", call.table)
+            raise IllegalActionError(text, "wait until it is over, or choose another table")
 
     def _decide_automatically(self, t: float, fact: d.Fact) -> None:
         """Make an automatic decision; while it is refused, the director has a note. Raises `StoreError`."""
@@ -526,7 +543,7 @@ class Director:
             raise
         except MatError as error:
             table = fact.table if isinstance(fact, d.Reported | d.Assigned) else ""
-            text = strip_controls(f"{table}: {error.message}" if table else error.message)
+            text = TableSentence("{table}: {why}" if table else "{why}", table, why=error.message)
             if self.notes.get(about) != text:
                 log.warning("%s", text)
             self.note(about, text, table)

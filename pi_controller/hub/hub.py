@@ -25,6 +25,7 @@ from pi_controller.hub.store import StoreError
 from pi_controller.table.view import View
 from pi_controller.text import strip_controls
 from pi_controller.tournament.schedule import natural_order
+from pi_controller.tournament.table_sentence import TableSentence
 
 log = logging.getLogger(__name__)
 MAX_BATCH_MESSAGES = 256
@@ -243,7 +244,12 @@ class Hub:
         about = f"program of {table}"
         if is_newer_version(program, __version__):
             self._newer.add(table)
-            text = f"{table} runs a newer program ({program}) than this hub ({__version__}): update the hub"
+            text = TableSentence(
+                "{table} runs a newer program ({program}) than this hub ({version}): update the hub",
+                table,
+                program=program,
+                version=__version__,
+            )
             self._note(about, text)
             if self._director is not None:
                 self._director.note(about, text, table)
@@ -261,7 +267,11 @@ class Hub:
         with suppress(messages.MessageError):
             table, kind = messages.parse_topic(message.topic.value)[1:]
             if self._director is not None and table and table != ACCOUNT:
-                text = f"{table} sends messages ({kind}) that this hub cannot read: install the same version on both"
+                text = TableSentence(
+                    "{table} sends messages ({kind}) that this hub cannot read: install the same version on both",
+                    table,
+                    kind=kind,
+                )
                 self._director.note(f"messages of {table}", text, table)
 
     def _run_or_retry(self, do: Callable[[], None], *, again: bool = True) -> None:

@@ -414,8 +414,7 @@ class HubPages:
         except LaterMatchesStartedError as error:
             raise IllegalActionError(*self._boards.explain_blocked_correction(error.matches)) from error
         except (IllegalActionError, InvalidActionError) as error:
-            what, hint = self._boards.replace_table_ids(error.message), self._boards.replace_table_ids(error.hint)
-            raise type(error)(what, hint) from error
+            raise type(error)(self._boards.name_table(error.message), error.hint) from error
 
     async def _undo(self, request: Request) -> Response:
         session = await self._signing.require_session(request)

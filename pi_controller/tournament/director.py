@@ -30,6 +30,7 @@ from pi_controller.tournament.schedule import (
     end_without_breaks,
     may_judge,
 )
+from pi_controller.tournament.table_sentence import TableSentence
 from pi_controller.tournament.teams import Registration, parse_names
 
 # State of a tournament, and queries on it: ready matches, the schedule, the clock of a round.
@@ -469,14 +470,18 @@ class Tournament:
         self._reject_held(teams)
         calls = {match: call for match, call in self.calls.items() if match != fact.match}
         if (before := self.calls.get(fact.match)) is not None and before.started:
-            raise IllegalActionError(f"{fact.match} has begun at {before.table}")
+            raise IllegalActionError(TableSentence("{match} has begun at {table}", before.table, match=fact.match))
         for call in calls.values():
             if call.table == fact.table:
-                raise IllegalActionError(f"{call.match} is at {fact.table}", "recall it first, or choose another table")
+                text = TableSentence("{match} is at {table}", call.table, match=call.match)
+                raise IllegalActionError(text, "recall it first, or choose another table")
+            who, template = "", ""
             if busy := set(call.teams) & set(teams):
-                raise IllegalActionError(f"{format_value(busy.pop())} plays {call.match} at {call.table}")
-            if fact.judge and call.judge == fact.judge:
-                raise IllegalActionError(f"{format_value(fact.judge)} judges {call.match} at {call.table}")
+                who, template = busy.pop(), "{who} plays {match} at {table}"
+            elif fact.judge and call.judge == fact.judge:
+                who, template = fact.judge, "{who} judges {match} at {table}"
+            if who:
+                raise IllegalActionError(TableSentence(template, call.table, who=format_value(who), match=call.match))
         if fact.judge:
             playing = [team for call in calls.values() for team in call.teams]
             if not may_judge(self.registration, fact.judge, teams, playing):
@@ -495,7 +500,8 @@ class Tournament:
         if (order := self.current_order(call)) in self.reports:
             raise IllegalActionError(f"the game of {fact.match} is over", "confirm or reject its result")
         if (other := next((one for one in self.calls.values() if one.table == fact.table), None)) is not None:
-            raise IllegalActionError(f"{other.match} is at {fact.table}", "choose another table")
+            text = TableSentence("{match} is at {table}", fact.table, match=other.match)
+            raise IllegalActionError(text, "choose another table")
         # the table that it leaves may not have begun the copy that it was to go on from
         before = call.copied if call.copied is not None and call.copied.epoch == fact.epoch else None
         copied = d.CopiedGame(before.table if before else call.table, fact.epoch, fact.seq) if fact.epoch else None

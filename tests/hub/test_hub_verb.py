@@ -168,12 +168,12 @@ def test_machine_troubles_are_on_the_table_card(machine, clock_s, said):
     [
         ("ready", None, ""),
         ("ready", 39.9, ""),
-        ("ready", 44.0, "Last heard 40 s ago"),
-        ("ready", 200.0, "Last heard 3 min ago"),
+        ("ready", 44.0, "Last contact 40 s ago"),
+        ("ready", 200.0, "Last contact 3 min ago"),
         ("lost", None, ""),
         ("lost", 9.0, ""),
-        ("lost", 25.0, "Last heard 20 s ago"),
-        ("stopped", 3 * 3600.0, "Last heard 3 h ago"),
+        ("lost", 25.0, "Last contact 20 s ago"),
+        ("stopped", 3 * 3600.0, "Last contact 3 h ago"),
         ("ready", -5.0, ""),
     ],
 )

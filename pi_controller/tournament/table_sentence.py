@@ -1,0 +1,41 @@
+"""A sentence about a table: text with the table's account, and the same with its display name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pi_controller.text import strip_controls
+
+MAX_VALUE_CHARS = 300
+
+
+class TableSentence(str):
+    """Text from a `template` with `{table}`, the account of a table, and `values`; those that are text are shortened.
+
+    >>> sentence = TableSentence("{match} is at {table}", "t01", match="W1-1")
+    >>> sentence, sentence.named(lambda table: "Table by the door")
+    ('W1-1 is at t01', 'W1-1 is at Table by the door')
+    """
+
+    __slots__ = ("_template", "_values", "table")
+    _values: dict[str, object]
+    _template: str
+    table: str
+
+    def __new__(cls, template: str, table: str, **values: object) -> TableSentence:
+        """Return the sentence. Raises `KeyError` if a value of the template is missing."""
+        made = {name: value if isinstance(value, TableSentence) else _clean(value) for name, value in values.items()}
+        self = super().__new__(cls, template.format(table=table, **made))
+        self.table, self._template, self._values = table, template, made
+        return self
+
+    def named(self, name: Callable[[str], str]) -> str:
+        """Return the sentence with `name` of its table, and of the tables in sentences inside it."""
+        values = {
+            key: value.named(name) if isinstance(value, TableSentence) else value for key, value in self._values.items()
+        }
+        return self._template.format(table=name(self.table), **values)
+
+
+def _clean(value: object) -> object:
+    return strip_controls(value)[:MAX_VALUE_CHARS] if isinstance(value, str) else value
