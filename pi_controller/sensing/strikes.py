@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -97,6 +97,29 @@ def _db(ratio: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _ratio(db: float) -> float:
     return 10.0 ** (db / 10.0)
+
+
+class BandEnergy(NamedTuple):
+    """Energies in one band, (pads,) each: the peak and the mean of the last hops, the floor, and those before.
+
+    `risen` is the maximum shortly before the stroke, `stood` the upper quartile of a longer time.
+    """
+
+    peak: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    floor: NDArray[np.float64]
+    risen: NDArray[np.float64]
+    stood: NDArray[np.float64]
+
+    @property
+    def above(self) -> NDArray[np.float64]:
+        """How many times the mean exceeds the floor."""
+        return self.mean / self.floor
+
+    @property
+    def ratios(self) -> NDArray[np.float64]:
+        """What must exceed the thresholds, (4, pads): peak and mean above the floor, peak above the time before."""
+        return np.stack((self.peak / self.floor, self.above, self.peak / self.risen, self.peak / self.stood))
 
 
 class StrikeDetector:
@@ -408,7 +431,8 @@ class StrikeDetector:
             stood = np.maximum(np.partition(before[band], rank, axis=1)[:, rank], self._least)
             if not (passed[band] & (peak[band] > stood * self._stand)).any():
                 continue
-            found = self._judge_band(hop, int(band), able, peak[band], mean[band], floor[band], risen[band], stood)
+            energy = BandEnergy(peak[band], mean[band], floor[band], risen[band], stood)
+            found = self._judge_band(hop, int(band), able, energy)
             if found is not None and (best is None or found.margin_db > best.margin_db):
                 best = found
         return best
@@ -418,29 +442,20 @@ class StrikeDetector:
         hop: int,
         band: int,
         able: NDArray[np.bool_],
-        peak: NDArray[np.float64],
-        mean: NDArray[np.float64],
-        floor: NDArray[np.float64],
-        risen: NDArray[np.float64],
-        stood: NDArray[np.float64],
+        energy: BandEnergy,
     ) -> StrikeDecision | None:
-        """Return the stroke decided in `band`, or None.
-
-        The arrays (pads,) are: channels able to detect; peak and mean energy of the last hops in this band; its floor;
-        the maximum and the upper quartile of the energy before.
-        """
+        """Return the stroke decided in `band`, or None; `able` (pads,) are the channels that can detect one."""
         s, watch = self.settings, self._watch
         at = hop - self._base + 1
-        above = mean / floor
-        margins = (_db(np.stack((peak / floor, above, peak / risen, peak / stood))) - self._thresholds_db).min(axis=0)
-        margins -= self._band_db[band]
+        mean, above = energy.mean, energy.above
+        margins = (_db(energy.ratios) - self._thresholds_db).min(axis=0) - self._band_db[band]
         passed = (margins > 0) & able
         if not passed.any():
             return None
         # the pad highest above its floor, unless it only vibrated with a louder neighbour
-        struck, lead = self._find_struck_pads(peak, mean, above, int(np.argmax(np.where(passed, above, 0.0))))
+        struck, lead = self._find_struck_pads(energy, int(np.argmax(np.where(passed, above, 0.0))))
         if not struck:
-            struck, lead = self._find_struck_pads(peak, mean, above, int(np.argmax(np.where(passed, mean, 0.0))))
+            struck, lead = self._find_struck_pads(energy, int(np.argmax(np.where(passed, mean, 0.0))))
         if not struck or not passed[struck].all():
             return None
         margin = float(margins[struck].min())
@@ -448,7 +463,7 @@ class StrikeDetector:
         if margin <= 0:
             return None
         hops = self._p[band]
-        starts = {j: self._start(at, hops[j], floor[j], peak[j]) for j in struck}
+        starts = {j: self._start(at, hops[j], energy.floor[j], energy.peak[j]) for j in struck}
         wait = self._wait if margin >= s.clear_db else self._wait + self._doubt
         first = min(starts.values())
         if hop - first < wait or self._is_spike(struck, first, hop + 1):
@@ -462,11 +477,9 @@ class StrikeDetector:
         onsets = tuple(self._origin + max(0, starts[j] * self._hop - LOOK_AHEAD) for j in struck)
         return StrikeDecision(tuple(j + 1 for j in struck), onsets, self._origin + (hop + 1) * self._hop, margin, sure)
 
-    def _find_struck_pads(
-        self, peak: NDArray[np.float64], mean: NDArray[np.float64], above: NDArray[np.float64], q: int
-    ) -> tuple[list[int], float]:
+    def _find_struck_pads(self, energy: BandEnergy, q: int) -> tuple[list[int], float]:
         """Return the struck pads, and by how many dB they exceed the required lead; no pads if none dominates."""
-        s = self.settings
+        s, peak, mean, above = self.settings, energy.peak, energy.mean, energy.above
         if self.pads == 1:
             return [q], math.inf
         raw = _db(mean[q] / mean)
