@@ -256,20 +256,6 @@ def describe_counts(view: View, language: str = "en") -> str:
     return ". ".join(part[:1].upper() + part[1:] for part in parts)
 
 
-def count_columns(view: View) -> str:
-    """Return all counts in columns, for a log in English: `points A 0 B 1  sticks A  8 B  4  middle  8`."""
-    board, parts = view.scoreboard, list[str]()
-    for i, count in enumerate(board.sides[0].counts):
-        numbers = " ".join(
-            f"{player_name(view, side.key) if not board.of_teams else side.key} {side.counts[i].n:>2}"
-            for side in board.sides
-        )
-        parts.append(f"{key_to_words(count.unit).lower()} {numbers}")
-    if board.pool:
-        parts.append(f"{key_to_words(board.pool.unit).lower()} {board.pool.n:>2}")
-    return "  ".join(parts)
-
-
 NUMBERS = (
     mark("no"),
     mark("one"),

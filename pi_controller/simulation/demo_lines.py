@@ -1,7 +1,7 @@
 """Text output of the demo: a line for each hide or throw, with counts, result and the next action."""
 
 from pi_controller.display import phrases
-from pi_controller.display.game_display import count_columns, describe_throw_value, get_show, word
+from pi_controller.display.game_display import describe_counts, describe_throw_value, get_show, word
 from pi_controller.rules.registry import game_class
 from pi_controller.table.view import View
 
@@ -36,7 +36,7 @@ def _by_hide(view: View) -> str:
     )
     what = f"foul: {view.foul}" if view.foul else hits
     words = f"  {', '.join(view.calls)}" if view.calls else ""
-    return f"hide {view.hide:>3}  {count_columns(view)}  {what}{words}"
+    return f"hide {view.hide:>3}  {describe_counts(view)}  {what}{words}"
 
 
 def _by_sheet(view: View, before: View, number: int) -> str:
@@ -49,4 +49,4 @@ def _by_sheet(view: View, before: View, number: int) -> str:
     lay = f"{show.describe_reveal(view)}." if new else ""
     result = f"{describe_throw_value(value)}." if value is not None else lay
     words = ", ".join(word(call, "en", view.game).shown for call in view.calls)
-    return "  ".join(filter(None, (head, count_columns(view), result, words and f"{words}.", phrases.sentence(view))))
+    return "  ".join(filter(None, (head, describe_counts(view), result, words and f"{words}.", phrases.sentence(view))))
