@@ -5,7 +5,7 @@ It reads the filtered data of all twelve electrodes at once. The chip is configu
 why adafruit-circuitpython-mpr121 is not used: it switches that baseline on with every register it writes, uses fixed
 charge currents that are weak under a cloth, and takes a transfer for each electrode.
 
-`Strips.poll` reads no clock and never sleeps; `TouchThread` calls it periodically.
+`TouchChip.poll` reads no clock and never sleeps; `TouchThread` calls it periodically.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def grid_rate(readings_a_second: float) -> float | None:
 
 
 class Resampler:
-    """Resamples scans (dtype `readings.SCAN`), fed oldest first. Sample n of the grid is at `origin` + n / `rate`."""
+    """Resamples scans (dtype `chips.SCAN`), fed oldest first. Sample n of the grid is at `origin` + n / `rate`."""
 
     def __init__(self, origin: float, rate: float, bits: int, index: int = 0) -> None:
         """Take the number `index` of the first sample, which is at `origin`."""
@@ -117,7 +117,7 @@ BOARD_ID = "pins"
 class PinsSource:
     """Reads the piezos and strips of `open_piezos` and `open_strips`; both raise `PortError` while they are missing.
 
-    Implements `link.source.Source`. Times are on the readers' clock.
+    Implements `message_source.Source`. Times are on the readers' clock.
     """
 
     def __init__(self, open_piezos: Callable[[], PiezoReader], open_strips: Callable[[], TouchReader]) -> None:

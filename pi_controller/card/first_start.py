@@ -1,7 +1,7 @@
 """Make a card what the head judge chose on its page: one table, a table of a gathering, the gathering's hub, or both.
 
 Runs in the table's process, which may use the network and write its own folder: it joins a hub, or creates one's files.
-The machine's settings are written by the unit that also saves the table's (`system.settings_request`).
+The machine's settings are written by the unit that also saves the table's (`card.settings_request`).
 """
 
 import os

@@ -9,7 +9,7 @@ from pathlib import Path
 from pi_controller.host.place import NAME, Place, SetupError
 
 RUN = Path("/run") / NAME
-"""Folder for the reason of a failed start (`system.status`), and for an installation's requests to the machine."""
+"""Folder for the reason of a failed start (`host.status`), and for an installation's requests to the machine."""
 WATCHDOG_S = 10
 """The loop runs a hundred times a second, but a bad card may block one write of the journal for seconds."""
 GROUPS = ("dialout", "gpio", "spi", "i2c", "audio")

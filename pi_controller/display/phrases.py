@@ -92,7 +92,7 @@ QUESTIONS: Mapping[str, str] = {
         "Play on?"
     ),
 }
-"""The mat's questions to the judge, by `Asked.about`."""
+"""The mat's questions to the judge, by `Question.about`."""
 _AFTER_A_STROKE = mark("The bead has moved since the hit: the hit may have moved it. Play on?")
 
 NOTICES: Mapping[str, str] = {

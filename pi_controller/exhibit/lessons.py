@@ -1,9 +1,9 @@
 """The guided first game: which explanations are shown, and when.
 
 Each comes one at a time, when its event first happens. A called word is explained with the table's own glossary
-(`show.words`): pronunciation and literal meaning if the booklet gives them, the effect of the word, and the booklet's
-caveat on its spellings of sounds. The other steps explain an action that a newcomer does for the first time. Only facts
-of the game decide which step comes when.
+(`game_display.words_of`): pronunciation and literal meaning if the booklet gives them, the effect of the word, and the
+booklet's caveat on its spellings of sounds. The other steps explain an action that a newcomer does for the first time.
+Only facts of the game decide which step comes when.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A crashed or hung tab stays on the screen until the browser is restarted. The page polls `/here` every ten seconds: by
 a timer, because a screen that the staff has switched off draws no frames, and when the service sends something,
 because a browser that is too slow for its page starves timers. The service may not restart units itself: it creates a
-file that triggers a unit of the machine (`system.kiosk`).
+file that triggers a unit of the machine (`card.kiosk`).
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class MessageError(MatError, ValueError):
 
 
 class SentRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=True):
-    """A record of a journal, as `journal.file.Row`."""
+    """A record of a journal, as `journal.file.JournalRow`."""
 
     seq: Annotated[int, Meta(ge=1, lt=2**53)]
     batch: Annotated[int, Meta(ge=1, lt=2**53)]

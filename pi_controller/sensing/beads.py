@@ -162,7 +162,7 @@ would reveal whether the last hand or an earlier one left the bead.
 
 
 class BeadTracker:
-    """Turns magnetometer scans into `Beads` events.
+    """Turns magnetometer scans into `BeadsAtRest` events.
 
     `smallest` (A m^2) is the weakest bead in play; the default, the marked bead, suits games without unmarked balls.
     `most` is the largest number of beads distinguished; if that many are found, none is missing. Magnets up to
@@ -265,7 +265,7 @@ class BeadTracker:
         self._before = None
 
     def feed(self, field: Field) -> list[BeadsAtRest]:
-        """Process one scan; return a `Beads` event if it completes a reading at rest, else an empty list."""
+        """Process one scan; return a `BeadsAtRest` event if it completes a reading at rest, else an empty list."""
         if self._correction is not None:
             field = self._correction.correct(field)
         beads = self._feed(field)

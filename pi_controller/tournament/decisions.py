@@ -1,6 +1,6 @@
 """Decisions of a tournament as facts, strict typed JSON (`{"do": "confirm", ...}`), and their results: calls, reports.
 
-All are frozen. `director.Tournament` is the state after them, `decision_history.History` keeps their order.
+All are frozen. `director.Tournament` is the state after them, `decision_history.DecisionHistory` keeps their order.
 """
 
 from collections.abc import Callable

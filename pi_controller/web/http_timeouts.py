@@ -1,7 +1,7 @@
 """HTTP timeouts and connection limits: close connections with slow request headers and excess connections.
 
-uvicorn has no timeout for request headers, so a few hundred slow connections would block all others. `request_body`
-limits the time for a body, and the kernel that of a stream that is not read.
+uvicorn has no timeout for request headers, so a few hundred slow connections would block all others.
+`requests.read_body` limits the time for a body, and the kernel that of a stream that is not read.
 """
 
 from __future__ import annotations

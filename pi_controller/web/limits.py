@@ -42,7 +42,7 @@ def parse_host(header: str) -> str:
 class RequestFilter:
     """ASGI middleware. It refuses host names except `localhost`, addresses and `hosts`, which stops DNS rebinding.
 
-    `posts` are the paths that accept a POST; `request_body` checks the body.
+    `posts` are the paths that accept a POST; `requests.read_body` checks the body.
     """
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str] = (), posts: Iterable[str] = ()) -> None:

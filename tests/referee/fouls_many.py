@@ -42,7 +42,7 @@ FOULS = 0.4
 
 
 def planting(_game, *args, mischief, kinds, **keys):
-    """Return the people who make fouls of these kinds, called as `sim.who.people_for` is."""
+    """Return the people who make fouls of these kinds, called as `simulation.people_for` is."""
     del mischief
     people = Planting(*args, **keys)
     people.kinds = kinds

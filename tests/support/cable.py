@@ -67,7 +67,7 @@ class Cable(CableErrors, SimMat):
         self.cut_frames = 0
         """Number of times it was pulled in the middle of a frame."""
         self.faults: list[Callable[[SimBoard], object]] = []
-        """Faults injected into every boot of the board from now on (such as `Fault.inject` of `sim.faulty`)."""
+        """Faults injected into every boot of the board from now on (such as `SimulatedFault.inject`)."""
         self._stalled = self._fresh = False
         self._cut: int | None = None
         self._owed = 0

@@ -1,8 +1,8 @@
 """People at a simulated table who make fouls of every kind, and what the table made of each.
 
 The simulation is seeded: game `seed` makes the same fouls at the same moments. The fouls the hider makes while hiding
-are the script's own (`sim.script`); those made later are made here. What a judge alone can see the judge calls, at a
-random moment of the hide.
+are the script's own (`simulation.plans`); those made later are made here. What a judge alone can see the judge calls,
+at a random moment of the hide.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ LIGHT_DBFS = (-42.0, -31.0)
 FELT_S = 1.0
 """So soon after a touch whatever follows from it is there."""
 OF_TURNS = {"slahal": "rehide", "bageswin": "double_tap", "plum_stone": "no_throw"}
-"""The foul of each other game, which its own people make (`sim.slahal`, `sim.throws`)."""
+"""The foul of each other game, which its own people make (`slahal.people`, `throwing_people`)."""
 
 
 class Planting(Players):

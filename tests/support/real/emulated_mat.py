@@ -22,7 +22,7 @@ SATURATED = [40_000, 0, 0]
 
 
 class EmulatedMat:
-    """Stands in for `sim.mat.SimMat`: `world` is felt by `board`, which has started; `open_port` is its cable's end."""
+    """Stands in for `SimMat`: `board`, which has started, feels `world`; `open_port` is its cable's end."""
 
     def __init__(self, seed: int, board: EmulatedBoard) -> None:
         self.world = World(seed)
@@ -98,7 +98,7 @@ class EmulatedMat:
 
 
 class Port:
-    """The face of `drivers.ports.Port`."""
+    """The face of `board.interfaces.Port`."""
 
     def __init__(self, mat: EmulatedMat) -> None:
         self.name = mat.device
