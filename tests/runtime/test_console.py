@@ -222,9 +222,6 @@ def test_refused_line_gives_reason_and_keeps_view(table):
         ("ojibwe", "toss b", {"do": "toss", "winner": "B"}),
         ("slahal", "guess left", {"do": "guess", "signal": "left"}),
         ("slahal", "Rehide; they moved", {"do": "rehide"}),
-        ("bageswin", "wkb", {"do": "throw", "red": {"woman": 1, "fish": 0, "knives": 1, "buttons": 1}}),
-        ("plum_stone", "WWW", {"do": "throw", "moons": 0, "whites": 3}),
-        ("patol", "3", {"do": "throw", "marked": 3}),
         ("patol", "throw marked=3", {"do": "throw", "marked": 3}),
     ],
 )
