@@ -5,7 +5,6 @@ The machine's settings are written by the unit that also saves the table's (`car
 """
 
 import os
-import shutil
 import socket
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
@@ -24,16 +23,16 @@ from pi_controller.extras import requires_extra
 from pi_controller.host.files import write_private_file
 from pi_controller.host.place import NAME
 from pi_controller.hub import join
-from pi_controller.hub.settings import FILE
+from pi_controller.hub.settings import FILE, HTTPS_PORT, load_hub, store_from_settings
+from pi_controller.hub.tokens import Tokens
 from pi_controller.web.accounts import FILE as USERS
 from pi_controller.web.accounts import Users
 from pi_controller.web.start_page import CardState, StartChoice, StartResult
 
 FOLDER = "hub"
 """Folder of the hub beside the table's journal."""
-BROKER_PORT = 8883
 VENUE, OWN_TABLE = "hall", "t01"
-"""Names at the broker: the tournament, and the table on the hub's own card."""
+"""Names at the hub: the tournament, and the table on the hub's own card."""
 _PAGE = '[page]\nhost = "0.0.0.0"\n'
 
 AskMachine = Callable[[Mapping[str, Any], Mapping[str, Any]], None]
@@ -165,17 +164,16 @@ class CardDesk:
         if not os.access(self._private, os.W_OK | os.X_OK):
             raise UsageError(f"{self._private} is not writable", "start the card again")
         account = join.request_account(*join.parse_hub_address(address), parsed)
-        password, ca = self._private / join.PASSWORD, self._private / join.CA
-        before = {path: path.read_bytes() if path.exists() else None for path in (password, ca)}
+        token, ca = self._private / join.TOKEN, self._private / join.CA
+        before = {path: path.read_bytes() if path.exists() else None for path in (token, ca)}
         try:
-            write_private_file(password, f"{account.password}\n".encode())
+            write_private_file(token, f"{account.token}\n".encode())
             write_private_file(ca, account.ca.encode())
             yield {
                 "address": account.host,
                 "port": account.port,
-                "venue": account.venue,
                 "table": account.table,
-                "password_file": str(password),
+                "token_file": str(token),
                 "ca": str(ca),
             }
         except (MatError, OSError) as error:
@@ -196,26 +194,25 @@ class CardDesk:
         """
         with requires_extra("hub", "the hub"):
             from pi_controller.hub import setup  # noqa: PLC0415 - only a hub needs it
-        if shutil.which("mosquitto_passwd") is None:
-            raise UsageError("this card has no broker for a hub (Mosquitto)", "write a newer card, or choose a table")
         folder = self._private / FOLDER
-        tables = {*setup.list_table_accounts(folder), *([OWN_TABLE] if with_table else [])}
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
             if not (folder / FILE).exists():  # written sections stay in what `write_hub_files` writes
                 write_private_file(folder / FILE, _PAGE.encode())
         except OSError as error:
             raise setup.HubSetupError(f"{folder}: {describe_error(error)}", "is the card full?") from error
-        setup.write_hub_files(folder, VENUE, sorted(tables), hosts, BROKER_PORT, datetime.now(UTC))
+        setup.write_hub_files(folder, VENUE, hosts, datetime.now(UTC))
         _copy_heads(self._users, folder / USERS)
         if not with_table:
             return {}
+        token = folder / f"{OWN_TABLE}.token"
+        with Tokens(store_from_settings(load_hub(folder), folder)) as tokens:
+            write_private_file(token, f"{tokens.issue(OWN_TABLE)}\n".encode())
         return {
             "address": "127.0.0.1",
-            "port": BROKER_PORT,
-            "venue": VENUE,
+            "port": HTTPS_PORT,
             "table": OWN_TABLE,
-            "password_file": str(folder / setup.TABLES / OWN_TABLE / setup.PASSWORD),
+            "token_file": str(token),
             "ca": str(folder / setup.CA),
         }
 
@@ -257,7 +254,7 @@ def _hub_changes(use: str, state: MachineState) -> dict[str, Any]:
 
 
 def _hub_hosts(*, own: bool) -> list[str]:
-    """Return names and addresses of the hub's broker, the one for the tables first."""
+    """Return names and addresses of the hub, the one for the tables first."""
     name = socket.gethostname().split(".")[0]
     name = HUB_NAME if name == NAME else name
     return [*([OWN_ADDRESS] if own else []), f"{name}.local", name, "127.0.0.1"]

@@ -67,7 +67,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise a `UsageError` with the message in one line."""
         raise UsageError(
-            f"{self.prog.split()[-1]}: {' '.join(message.split())}", f"'{self.prog} --help' lists the arguments"
+            f"{self.prog.partition(' ')[2]}: {' '.join(message.split())}", f"'{self.prog} --help' lists the arguments"
         )
 
 

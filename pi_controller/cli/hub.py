@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pi_controller import __version__
 from pi_controller.cli.arguments import INSTALLED, Parser, add_log_level, set_log_level, settings_path
 from pi_controller.cli.settings import FILE
 from pi_controller.errors import UsageError
 from pi_controller.extras import requires_extra
-from pi_controller.text import join_words
 
 if TYPE_CHECKING:
     import argparse
@@ -24,59 +23,62 @@ if TYPE_CHECKING:
     from pi_controller.hub.store_copy import BackupSummary
 
 
-MAX_TABLES = 64
-_ACTIONS_WITH_ARGUMENT = ("accept", "journals", "publish", "backup", "restore", "join")
 _EPILOG = """\
-  hub --demo                 a tournament of 16 teams on four simulated tables, its boards live
-  hub run FOLDER             receive from all tables and serve their page; enough for a trial on one machine
-  hub setup FOLDER           write Mosquitto's configuration, certificates, and an account for each table
-  hub director FOLDER        a new PIN for the director, who signs in at /director
-  hub accept FOLDER TABLE    accept a journal that was refused because the table's card was replaced
-  hub journals FOLDER OUT    write the hub's copy of each table's journal, for replay, export and verify
-  hub publish FOLDER OUT     write bracket, standings, all score sheets and records as a site of files
-  hub backup FOLDER FILE     copy the hub's store, also while it runs
-  hub restore FOLDER FILE    restore it into an empty folder; tables resend newer records
-  hub join ADDRESS CODE      at a table: get its account from the hub by the code on the director's console"""
+'moccasin-mat hub ACTION --help' lists the arguments of an action."""
+_ACTIONS = {
+    "demo": "Play a tournament on this machine with simulated tables, its boards live, and delete its files.",
+    "run": "Take the reports of all tables, run the tournament and serve its pages; also for a trial on one machine.",
+    "setup": "Write the venue's certificate and the hub's settings; tables then join by a code.",
+    "director": "Make a new PIN for the director, who signs in at /director.",
+    "accept": "Accept a journal that was refused because the table's card was replaced.",
+    "journals": "Write the hub's copy of each table's journal, for replay, export and verify.",
+    "publish": "Write bracket, standings, all score sheets and records as a site of files.",
+    "backup": "Copy the hub's store, also while it runs.",
+    "restore": "Restore a copy into an empty folder; tables resend newer records.",
+    "join": "At a table: join the hub by the code on the director's console.",
+}
 
 
 def hub_parser() -> Parser:
-    """Return the parser of `hub`."""
-    parser = Parser(
-        "hub", "Back up the journals of all tables of a tournament, and show the tables on one page.", epilog=_EPILOG
+    """Return the parser of `hub`, with a parser for each action."""
+    parser = Parser("hub", "Run a tournament: its tables, its director's console and its boards.", epilog=_EPILOG)
+    made: dict[str, Parser] = {}
+
+    def parser_of(prog: str, description: str) -> Parser:
+        return Parser(prog.partition(" ")[2], description)
+
+    made_by = cast("type[Parser]", parser_of)  # argparse only calls it
+    commands = parser.add_subparsers(dest="do", metavar="ACTION", required=True, parser_class=made_by)
+    for name, purpose in _ACTIONS.items():
+        made[name] = one = commands.add_parser(name, help=purpose[0].lower() + purpose[1:-1], description=purpose)
+        if name not in {"demo", "join"}:
+            one.add_argument("folder", metavar="FOLDER", type=Path, help="the hub's files")
+        add_log_level(one)
+    made["accept"].add_argument("table", metavar="TABLE", help="the table's name at the hub")
+    for name, metavar, what in (
+        ("journals", "OUT", "the folder for the journals"),
+        ("publish", "OUT", "the folder for the site"),
+        ("backup", "FILE", "the new file"),
+        ("restore", "FILE", "the copy"),
+    ):
+        made[name].add_argument("where", metavar=metavar, type=Path, help=what)
+    join = made["join"]
+    join.add_argument("address", metavar="ADDRESS", help="the hub's address, as on the director's console")
+    join.add_argument("code", metavar="CODE", help="the code there")
+    join.add_argument("--settings", metavar="FILE", help=f"the table's settings (default: {INSTALLED}, else {FILE})")
+    setup = made["setup"]
+    setup.add_argument("--venue", default="hall", metavar="NAME", help="a short name of the tournament (hall)")
+    setup.add_argument(
+        "--host", action="append", metavar="NAME", help="address of this machine for the tables; may be repeated"
     )
-    parser.add_argument(
-        "do", nargs="?", choices=("run", "setup", "director", *_ACTIONS_WITH_ARGUMENT), help="what to do"
-    )
-    parser.add_argument("folder", nargs="?", metavar="FOLDER", type=Path, help="the hub's files; join: its address")
-    parser.add_argument(
-        "what",
-        metavar="TABLE|FILE|CODE",
-        nargs="?",
-        help="accept: the table's account; journals, publish, backup, restore: where; join: the code",
-    )
-    parser.add_argument(
-        "--settings", metavar="FILE", help=f"join: the table's settings (default: {INSTALLED}, else {FILE})"
-    )
-    parser.add_argument(
-        "--demo", action="store_true", help="play a whole tournament on this machine, and delete its files"
-    )
-    parser.add_argument("--once", action="store_true", help="demo: end with the champion")
-    parser.add_argument("--teams", type=int, default=16, metavar="N", help="demo: number of teams (default 16)")
-    parser.add_argument("--points", type=int, default=5, metavar="N", help="demo: points to win a game (5)")
-    parser.add_argument("--pace", type=float, default=0.08, metavar="S", help="demo: seconds a hit (default 0.08)")
-    parser.add_argument(
-        "--seed", type=int, default=1, metavar="N", help="demo: random seed of the draw and the hits (default 1)"
-    )
-    parser.add_argument("--page", type=int, default=8090, metavar="N", help="demo: the boards' port (default 8090)")
-    parser.add_argument(
-        "--tables", type=int, default=4, metavar="N", help="setup and demo: number of tables, 1 to 64 (default 4)"
-    )
-    parser.add_argument("--venue", default="hall", metavar="NAME", help="setup: a short name of the tournament")
-    parser.add_argument(
-        "--host", action="append", metavar="NAME", help="setup: address of this machine for the tables; may be repeated"
-    )
-    parser.add_argument("--port", type=int, default=8883, help="setup: the broker's port (default 8883)")
-    add_log_level(parser)
+    demo = made["demo"]
+    demo.add_argument("--once", action="store_true", help="end with the champion")
+    demo.add_argument("--teams", type=int, default=16, metavar="N", help="number of teams (16)")
+    demo.add_argument("--tables", type=int, default=4, metavar="N", help="number of tables, 1 to 16 (4)")
+    demo.add_argument("--points", type=int, default=5, metavar="N", help="points to win a game (5)")
+    demo.add_argument("--pace", type=float, default=0.08, metavar="S", help="seconds a hit (0.08)")
+    demo.add_argument("--seed", type=int, default=1, metavar="N", help="random seed of the draw and the hits (1)")
+    demo.add_argument("--page", type=int, default=8090, metavar="N", help="the boards' port (8090)")
     return parser
 
 
@@ -84,18 +86,8 @@ def hub(argv: Sequence[str]) -> int:
     """Run the chosen action; return 0 or raise `MatError`."""
     args = hub_parser().parse_args(argv)
     set_log_level(args.log_level)
-    if args.demo:
-        return _demo(args)
-    if args.do is None or args.folder is None:
-        raise UsageError(
-            "hub: an action and a folder are missing", "'moccasin-mat hub --help' lists them; --demo needs neither"
-        )
-    if (args.do in _ACTIONS_WITH_ARGUMENT) != (args.what is not None):
-        raise UsageError(
-            f"hub: only {join_words(_ACTIONS_WITH_ARGUMENT)} take a TABLE, a FILE or a CODE, and need one",
-            "see 'moccasin-mat hub --help'",
-        )
     verbs = {
+        "demo": _demo,
         "run": _run,
         "setup": _set_up,
         "director": _director,
@@ -106,7 +98,7 @@ def hub(argv: Sequence[str]) -> int:
         "restore": _restore,
         "join": _join,
     }
-    with requires_extra("mqtt", "the link to the hub") if args.do == "join" else requires_extra("hub", "the hub"):
+    with requires_extra("link", "the link to the hub") if args.do == "join" else requires_extra("hub", "the hub"):
         return verbs[args.do](args)
 
 
@@ -119,14 +111,10 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _demo(args: argparse.Namespace) -> int:
-    with requires_extra("hub", "the hub"):
-        import amqtt.broker  # noqa: F401 - missing packages are reported before the tournament is set up
+    from pi_controller.cli.hub_demo import Demo, run_demo
 
-        from pi_controller.cli.hub_demo import Demo, run_demo
-    if args.do is not None:
-        raise UsageError("hub --demo takes no action", "leave out the action")
     if not 0.0 <= args.pace <= 60.0 or not 0 <= args.page <= 65535 or not 0 <= args.seed < 2**31:
-        raise UsageError("hub --demo: a pace of 0 to 60 s, a port of 0 to 65535", "choose other values")
+        raise UsageError("hub demo: a pace of 0 to 60 s, a port of 0 to 65535", "choose other values")
     return run_demo(Demo(args.teams, args.tables, args.points, args.pace, args.seed, args.page, args.once))
 
 
@@ -154,7 +142,7 @@ def _store(folder: Path) -> Path | Database:
 def _journals(args: argparse.Namespace) -> int:
     from pi_controller.hub.store_copy import write_journals
 
-    for path, records in write_journals(_store(args.folder), Path(args.what)).items():
+    for path, records in write_journals(_store(args.folder), args.where).items():
         print(f"{path}: {records} records")
     return 0
 
@@ -164,7 +152,7 @@ def _publish(args: argparse.Namespace) -> int:
     from pi_controller.hub.settings import load_hub
     from pi_controller.web.host_marks import load_host_marks
 
-    out = Path(args.what)
+    out = args.where
     host = load_host_marks(load_hub(args.folder).marks)
     games = publish_store(_store(args.folder), out, time.time, host)
     print(f"{out / 'index.html'}: the results with {games} score sheets. Open it, upload the folder, or hand it over.")
@@ -174,7 +162,7 @@ def _publish(args: argparse.Namespace) -> int:
 def _back_up(args: argparse.Namespace) -> int:
     from pi_controller.hub.store_copy import back_up
 
-    print(f"{args.what}: {_describe_backup(back_up(_store(args.folder), Path(args.what)))}")
+    print(f"{args.where}: {_describe_backup(back_up(_store(args.folder), args.where))}")
     return 0
 
 
@@ -183,7 +171,7 @@ def _restore(args: argparse.Namespace) -> int:
     from pi_controller.hub.store_copy import restore
 
     args.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    kept = restore(Path(args.what), store_from_settings(load_hub(args.folder), args.folder))
+    kept = restore(args.where, store_from_settings(load_hub(args.folder), args.folder))
     print(f"restored: {_describe_backup(kept)}")
     print("Later decisions are not in it. Tables send again the records that they still have, and results")
     print("of that time wait for the director.")
@@ -207,9 +195,9 @@ def _accept(args: argparse.Namespace) -> int:
     from pi_controller.hub.inbox import Inbox
 
     with Inbox(_store(args.folder)) as inbox:
-        accepted = inbox.accept(args.what)
+        accepted = inbox.accept(args.table)
     result = "accepted; the hub uses it within half a minute" if accepted else "there is no refused journal"
-    print(f"{args.what}: {result}")
+    print(f"{args.table}: {result}")
     return 0
 
 
@@ -217,16 +205,16 @@ def _join(args: argparse.Namespace) -> int:
     from pi_controller.config import read_settings
     from pi_controller.hub.join import is_newer_version, join, parse_code
 
-    code = parse_code(args.what)
+    code = parse_code(args.code)
     path = settings_path(args) or FILE
     if not path.is_file():
         raise UsageError(
             f"there is no settings file {path}", "create one with 'moccasin-mat setup-table', then try again"
         )
-    done = join(str(args.folder), code, path)
+    done = join(args.address, code, path)
     account = done.account
-    print(f"This table is {account.table} of {account.venue}, at the hub's broker {account.host} port {account.port}.")
-    print(f"Written: {done.password} and {done.ca} (private to this user), and [hub] in {done.settings}.")
+    print(f"This table is {account.table} of {account.venue}, at the hub {account.host} port {account.port}.")
+    print(f"Written: {done.token} and {done.ca} (private to this user), and [hub] in {done.settings}.")
     print(f"In the hall it is called {read_settings(done.settings).table.name!r} ([table] name).")
     again = "sudo systemctl restart moccasin-mat" if path == INSTALLED else f"moccasin-mat run --settings {path}"
     print(f"Now start the table again: {again}")
@@ -238,22 +226,12 @@ def _join(args: argparse.Namespace) -> int:
 
 def _set_up(args: argparse.Namespace) -> int:
     from pi_controller.config.fields import is_topic_name
+    from pi_controller.hub.setup import write_hub_files
 
-    if not 1 <= args.tables <= MAX_TABLES or not 1 <= args.port <= 65535:
-        raise UsageError(f"hub setup: 1 to {MAX_TABLES} tables, ports 1 to 65535", "choose other values")
     if not is_topic_name(args.venue):
         raise UsageError("hub setup: a venue's name is up to 31 small letters, digits, - and _", "choose another")
-    from pi_controller.hub import setup
-
     hosts = args.host or [f"{socket.gethostname().split('.')[0]}.local", socket.gethostname()]
-    tables = sorted({*setup.list_table_accounts(args.folder), *(f"t{n:02d}" for n in range(1, args.tables + 1))})
-    folder, hosts = args.folder, [*dict.fromkeys([*hosts, "127.0.0.1"])]
-    setup.write_hub_files(folder, args.venue, tables, hosts, args.port, datetime.now(UTC))
-    print(f"Written to {folder}. The broker, then the hub:\n  /usr/sbin/mosquitto -c {folder}/{setup.CONF}")
-    print(f"  moccasin-mat hub run {folder}")
-    print(f"Each table gets the files of its folder, {folder}/{setup.TABLES}/{tables[0]} and so on, beside its")
-    print("settings (keep them secret: they authenticate that table), and in its settings the contents of")
-    print(f"{setup.FILE} there, whose [table] name replaces an earlier one. For {tables[0]}:\n")
-    print((folder / setup.TABLES / tables[0] / setup.FILE).read_text("utf-8"), end="")
-    print("\nOr without copying files: the director's console shows a join code for a table ('moccasin-mat hub join').")
+    write_hub_files(args.folder, args.venue, [*dict.fromkeys([*hosts, "127.0.0.1"])], datetime.now(UTC))
+    print(f"Written to {args.folder}. Start the hub:\n  moccasin-mat hub run {args.folder}")
+    print("Sign in at its /director; 'Add a table' there shows the code with which a table joins.")
     return 0

@@ -1,6 +1,6 @@
-"""`moccasin-mat hub --demo`: run a whole tournament on one machine, with simulated tables and live boards.
+"""`moccasin-mat hub demo`: run a whole tournament on one machine, with simulated tables and live boards.
 
-Hub, broker, tournament and table programs are the real ones, each table in a process of its own; its judge enters
+Hub, tournament and table programs are the real ones, each table in a process of its own; its judge enters
 random results. All files are removed at the end.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,8 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pi_controller.errors import UsageError
+from pi_controller.host.files import write_private_file
 from pi_controller.host.platform import call_at_stop_signals, run_async
 from pi_controller.hub.run import HubRun
+from pi_controller.hub.setup import CA
 from pi_controller.tournament.decisions import Announced, Entered, Entry, Planned, StreamTableChosen, TeamsDrawn
 
 if TYPE_CHECKING:
@@ -46,15 +47,14 @@ class Demo(NamedTuple):
 def run_demo(demo: Demo) -> int:
     """Play the tournament; return 0 after it has a champion. Raises `MatError`."""
     if not 2 <= demo.teams <= 64 or not 1 <= demo.tables <= 16:
-        raise UsageError("hub --demo: 2 to 64 teams, 1 to 16 tables", "choose other values")
+        raise UsageError("hub demo: 2 to 64 teams, 1 to 16 tables", "choose other values")
     print(f"Setting up a tournament of {demo.teams} teams on {demo.tables} simulated tables ...", flush=True)
     with tempfile.TemporaryDirectory(prefix="moccasin-mat-hub-") as folder:
         return run_async(_play(demo, Path(folder)))
 
 
 async def _play(demo: Demo, folder: Path) -> int:
-    broker = _free_port()
-    (folder / "hub.toml").write_text(f"[broker]\nport = {broker}\n[page]\nport = {demo.port}\nstream = 0\n", "utf-8")
+    (folder / "hub.toml").write_text(f"[page]\nport = {demo.port}\nhttps = 0\nstream = 0\n", "utf-8")
     async with AsyncExitStack() as stack:
         hub = HubRun(folder, said=lambda line: print(f"  {line}", flush=True), shows=True)
         stopping, closing = asyncio.Event(), asyncio.Event()
@@ -65,8 +65,8 @@ async def _play(demo: Demo, folder: Path) -> int:
         _draw(director, demo)
         print(f"  {demo.tables} tables are started, each a program of its own", flush=True)
         for number in range(1, demo.tables + 1):
-            # in a thread: a table says goodbye to the broker, which runs in this loop
-            stack.push_async_callback(asyncio.to_thread, _stop, _start_table(folder, number, broker, demo))
+            # in a thread: a table says goodbye to the hub, which runs in this loop
+            stack.push_async_callback(asyncio.to_thread, _stop, _start_table(folder, number, hub, demo))
         print(f"The boards are live at {hub.pages.url}", flush=True)
         print("Ctrl-C ends the demonstration.", flush=True)
         begun, shown = time.monotonic(), 0
@@ -104,12 +104,14 @@ def _draw(director: Director, demo: Demo) -> None:
     print(f"  {demo.teams} teams are drawn by the seed '{seed}', double elimination", flush=True)
 
 
-def _start_table(folder: Path, number: int, broker: int, demo: Demo) -> subprocess.Popen[bytes]:
+def _start_table(folder: Path, number: int, hub: HubRun, demo: Demo) -> subprocess.Popen[bytes]:
     name = f"t{number:02d}"
-    settings = folder / f"{name}.toml"
+    settings, token = folder / f"{name}.toml", folder / f"{name}.token"
+    write_private_file(token, hub.tokens.issue(name).encode())
     settings.write_text(
         f'[table]\nname = "Table {number}"\njournal = "{name}/table.sqlite"\n[board]\nport = "none"\n'
-        f'[web]\nenabled = false\n[hub]\naddress = "127.0.0.1"\nport = {broker}\ntable = "{name}"\n',
+        f'[web]\nenabled = false\n[hub]\naddress = "127.0.0.1"\nport = {hub.pages.secure_port}\ntable = "{name}"\n'
+        f'token_file = "{token.name}"\nca = "{CA}"\n',
         "utf-8",
     )
     (folder / name).mkdir()
@@ -153,9 +155,3 @@ def _end(director: Director, champion: str, seconds: float, url: str) -> None:
             other = next((team for team in pairing.teams if team != champion), "")
             print(f"  {pairing.id:6} {'beat' if pairing.winner == champion else 'lost to'} {other}")
     print(f"The draw, the bracket and all results: {url}", flush=True)
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])

@@ -35,7 +35,7 @@ FIXED: Mapping[Keys, str] = {
     ("webhook",): _BY_HOST,
 }
 """Keys and sections that cannot be changed from a page, with the reason."""
-HIDDEN = frozenset({("hub", "password_file"), ("hub", "ca"), ("webhook", "key_file"), ("exhibit", "heartbeat")})
+HIDDEN = frozenset({("hub", "token_file"), ("hub", "ca"), ("webhook", "key_file"), ("exhibit", "heartbeat")})
 """Keys that are not shown on a page."""
 MAX_CHANGES = 200
 """Maximum keys of one change."""

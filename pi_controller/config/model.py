@@ -154,31 +154,20 @@ class BackupSection(Section):
 
 
 class HubSection(Section):
-    """The tournament's hub, which keeps a second copy of every table's journal. Off by default."""
+    """The tournament's hub, which keeps a second copy of every table's journal. 'moccasin-mat hub join' writes this."""
 
-    address: fields.HostOrNone = Field(default="", description="address of the hub's broker; empty: no hub")
-    port: int = Field(default=8883, ge=1, le=65535, description="the broker's port; without TLS it is 1883")
-    venue: fields.TopicName = Field(
-        default="hall", description="name of the tournament, as given to 'moccasin-mat hub setup'"
-    )
-    table: fields.TopicName = Field(default="", description="account of this table at the broker")
-    password_file: fields.OptionalFile = Field(
-        default="", description="the file with the account's password; empty: no password"
-    )
-    ca: fields.OptionalFile = Field(
-        default="", description="the venue's certificate; empty: no TLS (only with a broker on this machine)"
-    )
+    address: fields.HostOrNone = Field(default="", description="address of the hub; empty: no hub")
+    port: int = Field(default=8443, ge=1, le=65535, description="the port of its encrypted pages")
+    table: fields.TopicName = Field(default="", description="name of this table at the hub")
+    token_file: fields.OptionalFile = Field(default="", description="the file with this table's token")
+    ca: fields.OptionalFile = Field(default="", description="the venue's certificate")
 
     @model_validator(mode="after")
     def _check_complete(self) -> HubSection:
-        found = list[SettingsIssue]()
-        if self.address and not self.table:
-            found.append(SettingsIssue(("table",), "is missing: the name of this table at the hub"))
-        if self.address and not self.ca and self.address not in {"localhost", "127.0.0.1", "::1"}:
-            found.append(SettingsIssue(("ca",), "is missing: connections to another machine need TLS"))
-        if not self.venue:
-            found.append(SettingsIssue(("venue",), "is missing"))
-        raise_issues(found)
+        needed = ("table", "token_file", "ca") if self.address else ()
+        raise_issues(
+            [SettingsIssue((key,), "is missing: join the hub again") for key in needed if not getattr(self, key)]
+        )
         return self
 
 

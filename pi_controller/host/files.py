@@ -92,6 +92,11 @@ def write_private_file(path: Path, content: bytes) -> None:
     create_private_file(path)  # a file written by root must belong to the folder's owner
 
 
+def read_secret(path: Path) -> str:
+    """Return the password or token in the file `path`, without line end. Raises `OSError`, `UnicodeError`."""
+    return path.read_text("utf-8").strip()
+
+
 def remove_unfinished(path: Path) -> None:
     """Remove temporary files beside `path` of programs that were killed while replacing it. Raises `OSError`."""
     for left in path.parent.glob(f".{path.name}.*.new"):

@@ -210,7 +210,6 @@ class Boards:
         self._joining = joining
         self._clock = clock
         self.tables: tuple[TableStatus, ...] = ()
-        self.rival = ""
         self._language = language
         self.log = DecisionLog(director, self.table_name, language)
         self._estimated: tuple[tuple[object, ...], float, Timetable | None] | None = None
@@ -580,7 +579,7 @@ class Boards:
         decided = [pairing for pairing in now.pairings if pairing.id in now.state.games]
         joining = self._joining()
         return {
-            "alerts": self._render("alerts", notes=self._alerts(), rival=self.rival),
+            "alerts": self._render("alerts", notes=self._alerts()),
             "reports": self._render("reports", reports=list(now.reports.values()), name=self.table_name),
             "protests": self._render("protests", protests=now.open_protests, at_tables=protests),
             "clock_buttons": self._render(

@@ -1,26 +1,23 @@
-"""The hub: receives the messages of all tables, answers them, and publishes the status of each table."""
+"""The hub: takes the reports of all tables, answers them, and publishes the status of each table."""
 
 import asyncio
 import logging
 import secrets
 import time
-from collections import deque
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
-import aiomqtt
 import msgspec
 
 from pi_controller import __version__
 from pi_controller.display.shown_names import clean_name
+from pi_controller.errors import MatError
 from pi_controller.hub import messages
 from pi_controller.hub.director import Director, can_take_match
 from pi_controller.hub.inbox import Alarm, Inbox
 from pi_controller.hub.join import is_newer_version
-from pi_controller.hub.mqtt import QOS, Broker, Will, publish, stay_connected, until_one_ends
-from pi_controller.hub.settings import ACCOUNT
 from pi_controller.hub.store import StoreError
 from pi_controller.table.view import View
 from pi_controller.text import strip_controls
@@ -28,23 +25,28 @@ from pi_controller.tournament.schedule import natural_order
 from pi_controller.tournament.table_sentence import TableSentence
 
 log = logging.getLogger(__name__)
-MAX_BATCH_MESSAGES = 256
-"""Messages in one transaction, approximately, ..."""
-MAX_AT_ONCE_OF_TABLE = 8
-"""... and at most this many of one table."""
-MAX_WAITING_OF_TABLE = 512
-"""Queued messages of one table; a well-behaved one has only a few under way."""
 CALL_S = 1.0
-"""How often the hub checks which matches can be called."""
-_KINDS = ("hello", "ev", "state", "view", "match", "health")
+"""How often the hub checks which matches can be called, and which tables are lost."""
+
+
+PUBLISH_S = 0.05
+"""Minimum interval between two updates of the pages."""
+
+
+class HubError(MatError, RuntimeError):
+    """A report is not taken now: `code` is "busy" or "store"."""
+
+    def __init__(self, code: str, message: str, hint: str) -> None:
+        super().__init__(message, hint)
+        self.code = code
 
 
 class TableStatus(msgspec.Struct, frozen=True):
     """The status of a table. `alarm` is why its journal is refused, "" if it is not.
 
-    `clock_s` is how far its clock was ahead of the hub's when `health` arrived, including the transmission time; None
-    if the message came from the broker's memory. `heard` is when the table last sent something itself (s since
-    1970), None if it has not since the hub started. `mat` is whether its mat is connected; None if it never was.
+    `clock_s` is how far its clock was ahead of the hub's when `health` arrived, including the transmission time.
+    `heard` is when the table last reported (s of the hub's clock), None if it has not since the hub started. `mat` is
+    whether its mat is connected; None if it never was.
     """
 
     table: str
@@ -58,67 +60,36 @@ class TableStatus(msgspec.Struct, frozen=True):
     mat: bool | None = None
 
 
-class FairQueue:
-    """Queued messages by table: a table that sends more than others delays only itself."""
-
-    def __init__(self) -> None:
-        self._waiting: dict[str, deque[aiomqtt.Message]] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._waiting)
-
-    def put(self, message: aiomqtt.Message) -> None:
-        """Add a message. More than `MAX_WAITING_OF_TABLE` are dropped: the table resends what matters."""
-        try:
-            table = messages.parse_topic(message.topic.value).table
-        except messages.MessageError:
-            table = ""
-        waiting = self._waiting.setdefault(table, deque())
-        if not table or len(waiting) < MAX_WAITING_OF_TABLE:  # "": the hub
-            waiting.append(message)
-
-    def take(self) -> list[aiomqtt.Message]:
-        """Return the next few messages of each table in order; a table that has more goes to the end of the queue."""
-        taken: list[aiomqtt.Message] = []
-        for table in list(self._waiting):
-            waiting = self._waiting.pop(table)
-            taken += [waiting.popleft() for _ in range(min(len(waiting), MAX_AT_ONCE_OF_TABLE))]
-            if waiting:
-                self._waiting[table] = waiting
-            if len(taken) >= MAX_BATCH_MESSAGES:
-                break
-        return taken
-
-
 class Hub:
-    """Receives from all tables of `venue` at `broker` into `inbox`; calls `show` with all tables after each change.
+    """Takes the reports of all tables into `inbox`; calls `show` with all tables after each change.
 
     `known` are the tables in `inbox`; None reads them from there, which may raise `StoreError`. `director` runs the
-    tournament, if there is one, and gives matches to tables.
+    tournament, if there is one, and gives matches to tables. `clock` never jumps, `wall` is the machine's time of day.
     """
 
     def __init__(
         self,
         inbox: Inbox,
-        broker: Broker,
-        venue: str,
         show: Callable[[tuple[TableStatus, ...]], None],
         clock: Callable[[], float] = time.time,
         director: Director | None = None,
         *,
         known: Iterable[str] | None = None,
+        wall: Callable[[], float] = time.time,
     ) -> None:
         self._inbox = inbox
-        self._broker = broker
-        self._venue = venue
         self._show = show
-        self._clock = clock
+        self._clock, self._wall = clock, wall
         self._start = secrets.token_hex(4)
         self._tables = {table: TableStatus(table) for table in (inbox.record_counts() if known is None else known)}
         self._known: dict[str, str] = {}
         self._director = director
-        self._ordered: dict[str, messages.Order] = {}
-        """The order that each table was given on this connection."""
+        self._orders: dict[str, tuple[str, messages.Order]] = {}
+        """The order in force at each table, with its mark."""
+        self._marks = 0
+        self._reporting: set[str] = set()
+        """Tables whose report is being taken: one at a time of each, so that none delays another."""
+        self._incoming: list[tuple[str, messages.StoredMessage, asyncio.Future[messages.Ack | None]]] = []
         self._again: list[Callable[[], None]] = []
         """Writes that failed and will be retried."""
         self._alarms: dict[str, Alarm] = {}
@@ -126,21 +97,90 @@ class Hub:
         """Tables whose program is newer than this one."""
         self._to_follow: dict[tuple[str, str], None] = {}
         """Games (table, epoch) with records that the director has not processed."""
-        self._records_came, self._due = asyncio.Event(), asyncio.Event()
+        self._news, self._records_came = asyncio.Event(), asyncio.Event()
+        self._due, self._changed = asyncio.Event(), asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._sessions = 0
-        self.rival = ""
-        """The start id of another hub that answers for this venue, "" if there is none."""
 
     async def run(self, closing: asyncio.Event) -> None:
-        """Receive until `closing` is set."""
+        """Work until `closing` is set."""
         self._loop = asyncio.get_running_loop()
         if self._director is not None:
             self._director.changed = self.wake
             await asyncio.to_thread(self._run_or_retry, partial(self._director.catch_up, self._clock()))
         self._publish()
-        will = Will(messages.topic(self._venue, "", "state"), messages.State("lost", self._start))
-        await stay_connected(self._broker, will, partial(self._session, closing), closing)
+        parts: list[Coroutine[Any, Any, object]] = [
+            closing.wait(),
+            self._store(),
+            self._publish_changes(),
+            self._call(),
+        ]
+        if self._director is not None:
+            parts.append(self._follow(self._director))
+        works = [asyncio.ensure_future(part) for part in parts]
+        done, pending = await asyncio.wait(works, return_when=asyncio.FIRST_COMPLETED)
+        for work in pending:
+            work.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)
+        for _, _, answer in self._incoming:
+            answer.cancel()
+        for work in done:
+            work.result()
+
+    async def report_from_thread(self, table: str, report: messages.Report) -> messages.Answer:
+        """Do `report` in the hub's loop, from the loop of another thread; raises as that does."""
+        if self._loop is None or self._loop is asyncio.get_running_loop():
+            return await self.report(table, report)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self.report(table, report), self._loop))
+
+    async def report(self, table: str, report: messages.Report) -> messages.Answer:
+        """Take a table's report and return the answer, once its records are on disk. Raises `HubError`."""
+        if table in self._reporting:
+            raise HubError("busy", "an earlier report of this table is being taken", "send it again")
+        self._reporting.add(table)
+        try:
+            self._note_report(table, report)
+            ack = None
+            if report.records is not None:
+                if isinstance(report.records, messages.Hello):
+                    self.compare_version(table, report.records.program)
+                answer: asyncio.Future[messages.Ack | None] = asyncio.get_running_loop().create_future()
+                self._incoming.append((table, report.records, answer))
+                self._news.set()
+                ack = await answer
+            mark, order = self._orders.get(table, (f"{self._start}-0", messages.Order()))
+            changed = order if mark != report.mark else None
+            return messages.Answer(self._start, self._clock(), ack, mark if changed is not None else "", changed)
+        finally:
+            self._reporting.discard(table)
+
+    def _note_report(self, table: str, report: messages.Report) -> None:
+        """Update the table's status from its report."""
+        before = shown = self._tables.get(table, TableStatus(table))
+        mat = shown.mat if shown.state == "ready" else None
+        shown = msgspec.structs.replace(
+            shown, state=report.state, name=clean_name(report.name), mat=mat, heard=self._clock()
+        )
+        if report.view is not None:
+            try:
+                view = messages.decode_view(bytes(report.view))
+            except messages.MessageError as error:
+                self._note(table, error.message)
+                self._tell_unreadable(table)
+            else:
+                names = {key: clean_name(name) for key, name in view.teams.items()}
+                view = view if names == view.teams else msgspec.structs.replace(view, teams=names)
+                mat = True if view.link else None if shown.mat is None else False
+                shown = msgspec.structs.replace(shown, view=view, mat=mat)
+        if report.health is not None:
+            clock_s = report.health.t - self._wall()
+            shown = msgspec.structs.replace(shown, health=report.health, clock_s=clock_s)
+        self._tables[table] = shown
+        if report.reply is not None and self._director is not None:
+            self._run_or_retry(partial(self._director.handle_reply, self._clock(), table, report.reply))
+        if shown != msgspec.structs.replace(before, heard=shown.heard):
+            self._changed.set()
+        if report.reply is not None or shown.state != before.state:
+            self.wake()
 
     def known_tables(self) -> frozenset[str]:
         """Return the tables from which anything was received."""
@@ -152,79 +192,69 @@ class Hub:
             with suppress(RuntimeError):  # the loop has ended
                 self._loop.call_soon_threadsafe(self._due.set)
 
-    async def _session(
-        self, closing: asyncio.Event, client: aiomqtt.Client, inbound: asyncio.Queue[aiomqtt.Message]
-    ) -> None:
-        for kind in _KINDS:
-            await client.subscribe(messages.topic(self._venue, "+", kind), QOS)
-        here = messages.topic(self._venue, "", "state")
-        await client.subscribe(here, QOS)
-        self._ordered.clear()
-        self._sessions += 1
-        await publish(client, here, messages.State("ready", self._start), retain=True)
-        works: list[Coroutine[Any, Any, object]] = [self._receive(client, inbound), closing.wait()]
-        if self._director is not None:
-            works += [self._call(client, self._director), self._follow(self._director)]
-        await until_one_ends(*works)
-        await publish(client, here, messages.State("stopped", self._start), retain=True)
+    async def _store(self) -> None:
+        """Store what tables have sent meanwhile in one transaction, and answer them."""
+        while True:
+            if not self._incoming:
+                self._news.clear()
+                await self._news.wait()
+            batch, self._incoming = self._incoming, []
+            wanted = [(table, message) for table, message, _ in batch]
+            try:
+                found = dict(await asyncio.to_thread(self._inbox.store_messages, self._clock(), wanted))
+            except StoreError as error:
+                self._note("", f"{error.message}; no data is lost: the tables will resend it")
+                for _, _, answer in batch:
+                    if not answer.done():
+                        answer.set_exception(HubError("store", error.message, "the table will send it again"))
+                continue
+            self._to_follow |= {(table, ack.epoch): None for table, ack in found.items() if not ack.refused}
+            self._records_came.set()
+            for table, _, answer in batch:
+                if not answer.done():
+                    ack = found.get(table)
+                    answer.set_result(self._with_version(table, ack) if ack is not None else None)
+            self._changed.set()
 
-    async def _call(self, client: aiomqtt.Client, director: Director) -> None:
-        """Assign matches to tables after a change."""
+    async def _publish_changes(self) -> None:
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            self._publish()
+            await asyncio.sleep(PUBLISH_S)
+
+    async def _call(self) -> None:
+        """Assign matches to tables after a change, and note tables that are lost."""
         while True:
             self._due.clear()
-            await asyncio.to_thread(self._try_again)
-            plan = director.now.plan
-            views = {one.table: one.view for one in self._list_tables() if one.state == "ready" and not one.alarm}
-            here = {table: view for table, view in views.items() if view is not None}
-            for table in self._tables:
-                director.note_game(table, here.get(table))
-            free = [table for table, view in here.items() if can_take_match(view, plan)]
-            await asyncio.to_thread(
-                self._run_or_retry, partial(director.call_due, self._clock(), here, free), again=False
-            )
-            for table, order in director.orders(self._tables).items():
-                if self._ordered.get(table) != order:
-                    self._ordered[table] = order
-                    sent = self._clock() if order.ends is not None else None
-                    stamped = msgspec.structs.replace(order, sent=sent)
-                    await publish(client, messages.topic(self._venue, table, messages.ORDER), stamped, retain=True)
+            self._note_lost_tables()
+            if self._director is not None:
+                await self._give_matches(self._director)
             self._publish()
             with suppress(TimeoutError):
                 async with asyncio.timeout(CALL_S):
                     await self._due.wait()
 
-    async def _receive(self, client: aiomqtt.Client, inbound: asyncio.Queue[aiomqtt.Message]) -> None:
-        waiting = FairQueue()
-        while True:
-            if not waiting:
-                waiting.put(await inbound.get())
-            while not inbound.empty():
-                waiting.put(inbound.get_nowait())
-            batch = waiting.take()
-            wanted: list[tuple[str, messages.StoredMessage]] = []
-            for message in batch:
-                try:
-                    table, kind = messages.parse_topic(message.topic.value)[1:]
-                    if not table:
-                        self._see_rival(message)
-                        continue
-                    found = self._process_message(table, kind, message.payload, fresh=not message.retain)
-                except messages.MessageError as error:
-                    self._note(message.topic.value, error.message)
-                    self._report_unreadable_message(message)
-                    continue
-                if not message.retain:
-                    self._update_last_heard(table, kind)
-                if found is not None:
-                    wanted.append((table, found))
-            answers = await self._store_messages(wanted) if wanted else []
-            answers = [(table, self._with_version(table, ack)) for table, ack in answers]
-            self._to_follow |= {(table, ack.epoch): None for table, ack in answers if not ack.refused}
-            self._records_came.set()
-            await asyncio.gather(
-                *(publish(client, messages.topic(self._venue, table, "ack"), ack) for table, ack in answers)
-            )
-            self._publish()
+    async def _give_matches(self, director: Director) -> None:
+        await asyncio.to_thread(self._try_again)
+        plan = director.now.plan
+        views = {one.table: one.view for one in self._list_tables() if one.state == "ready" and not one.alarm}
+        here = {table: view for table, view in views.items() if view is not None}
+        for table in self._tables:
+            director.note_game(table, here.get(table))
+        free = [table for table, view in here.items() if can_take_match(view, plan)]
+        await asyncio.to_thread(self._run_or_retry, partial(director.call_due, self._clock(), here, free), again=False)
+        for table, order in director.orders(self._tables).items():
+            if self._orders.get(table, ("", messages.Order()))[1] != order:
+                self._marks += 1
+                self._orders[table] = f"{self._start}-{self._marks}", order
+
+    def _note_lost_tables(self) -> None:
+        """Mark the tables as lost that have not reported for `LOST_S`."""
+        oldest = self._clock() - messages.LOST_S
+        for table, shown in self._tables.items():
+            if shown.state == "ready" and (shown.heard is None or shown.heard < oldest):
+                self._tables[table] = msgspec.structs.replace(shown, state="lost")
 
     async def _follow(self, director: Director) -> None:
         """Let the director process new records, without delaying the acknowledgements."""
@@ -235,7 +265,7 @@ class Hub:
                 await asyncio.to_thread(
                     self._run_or_retry, partial(director.process_records, self._clock(), table, epoch)
                 )
-            self._publish()
+            self._changed.set()
             self._records_came.clear()
             await self._records_came.wait()
 
@@ -262,17 +292,15 @@ class Hub:
         """Add this program's version to the answer to a hello if the table's program is newer."""
         return msgspec.structs.replace(ack, program=__version__) if ack.ask and table in self._newer else ack
 
-    def _report_unreadable_message(self, message: aiomqtt.Message) -> None:
-        """Notify the director of a message that this hub cannot read: its table may have another version."""
-        with suppress(messages.MessageError):
-            table, kind = messages.parse_topic(message.topic.value)[1:]
-            if self._director is not None and table and table != ACCOUNT:
-                text = TableSentence(
-                    "{table} sends messages ({kind}) that this hub cannot read: install the same version on both",
-                    table,
-                    kind=kind,
-                )
-                self._director.note(f"messages of {table}", text, table)
+    def note_unreadable(self, table: str, error: MatError) -> None:
+        """Notify the director of a report that this hub cannot read: its table may have another version."""
+        self._note(table, error.message)
+        self._tell_unreadable(table)
+
+    def _tell_unreadable(self, table: str) -> None:
+        if self._director is not None:
+            text = TableSentence("{table} sends reports that this hub cannot read: install the same version on both", table)
+            self._director.note(f"messages of {table}", text, table)
 
     def _run_or_retry(self, do: Callable[[], None], *, again: bool = True) -> None:
         """Run `do`, which writes to the store; if it fails and `again` is set, retry it before the next calls."""
@@ -287,74 +315,6 @@ class Hub:
         waiting, self._again = self._again, []
         for do in waiting:
             self._run_or_retry(do)
-
-    def _see_rival(self, message: aiomqtt.Message) -> None:
-        """Detect another hub at this broker: it would give tables other matches.
-
-        Two hubs disconnect each other in turn, so each one finds the other's state message when it reconnects. A
-        retained one of the first connection may be of an earlier start of this hub.
-        """
-        if (message.retain and self._sessions == 1) or not message.payload:
-            return
-        state = messages.decode(bytes(message.payload), messages.State)  # pyright: ignore[reportArgumentType]
-        if state.since != self._start:
-            self.rival = state.since
-            self._note("another hub", "another hub uses the same venue at this broker; stop one of the two")
-
-    def _update_last_heard(self, table: str, kind: str) -> None:
-        """Record that the table sent a message now; its last will comes from the broker and does not count."""
-        shown = self._tables.get(table)
-        if shown is not None and not (kind == "state" and shown.state == "lost"):
-            self._tables[table] = msgspec.structs.replace(shown, heard=self._clock())
-
-    def _process_message(self, table: str, kind: str, payload: object, *, fresh: bool) -> messages.StoredMessage | None:
-        """Return a message for the inbox; process any other here and return None. Raises `MessageError`."""
-        if table == ACCOUNT:
-            raise messages.MessageError("this account does not belong to a table")
-        if not isinstance(payload, bytes | bytearray):
-            raise messages.MessageError("the message is empty")
-        data, shown = bytes(payload), self._tables.get(table, TableStatus(table))
-        match kind:
-            case "hello":
-                hello = messages.decode(data, messages.Hello)
-                self.compare_version(table, hello.program)
-                return hello
-            case "ev":
-                return messages.decode(data, messages.Events)
-            case "state":
-                state = messages.decode(data, messages.State)
-                mat = shown.mat if state.state == "ready" else None
-                shown = msgspec.structs.replace(shown, state=state.state, name=clean_name(state.name), mat=mat)
-                if state.state == "ready" and self._ordered.get(table, messages.Order()).ends is not None:
-                    del self._ordered[table]  # the retained order lacks the current time, so the clock would be wrong
-                    self.wake()
-            case "view":
-                view = messages.decode_view(data)
-                names = {key: clean_name(name) for key, name in view.teams.items()}
-                view = view if names == view.teams else msgspec.structs.replace(view, teams=names)
-                mat = True if view.link else None if shown.mat is None else False
-                shown = msgspec.structs.replace(shown, view=view, mat=mat)
-            case "health":
-                health = messages.decode(data, messages.Health)
-                clock_s = health.t - self._clock() if fresh else shown.clock_s
-                shown = msgspec.structs.replace(shown, health=health, clock_s=clock_s)
-            case "match":
-                reply = messages.decode(data, messages.Reply)
-                if self._director is not None:
-                    self._run_or_retry(partial(self._director.handle_reply, self._clock(), table, reply))
-                    self.wake()
-            case _:
-                return None
-        self._tables[table] = shown
-        return None
-
-    async def _store_messages(self, wanted: list[tuple[str, messages.StoredMessage]]) -> list[tuple[str, messages.Ack]]:
-        """Store the messages; return [] if the store fails, and the tables resend them."""
-        try:
-            return await asyncio.to_thread(self._inbox.store_messages, self._clock(), wanted)
-        except StoreError as error:
-            self._note("", f"{error.message}; no data is lost: the tables will resend it")
-            return []
 
     def _publish(self) -> None:
         shown = self._list_tables()

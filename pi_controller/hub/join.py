@@ -23,13 +23,13 @@ from pi_controller import __version__
 from pi_controller.config import read_settings
 from pi_controller.config.edit import change_text
 from pi_controller.config.load import key_lines, read_text
-from pi_controller.config.model import HubSection, table_name_of
+from pi_controller.config.model import HubSection
 from pi_controller.errors import MatError, SettingsError, UsageError, describe_error
 from pi_controller.host.files import atomic_write, write_private_file
 from pi_controller.host.platform import is_root
 from pi_controller.hub.settings import HTTPS_PORT
 
-VERSION = 2
+VERSION = 3
 PATH = "/join"
 """Where the hub takes a table's request."""
 MAX_ANSWER_BYTES = 16 * 1024
@@ -116,16 +116,16 @@ class JoinRequest(msgspec.Struct, frozen=True, tag="join"):
 
 
 class Account(msgspec.Struct, frozen=True, tag="joined"):
-    """The hub's answer to a join request: the account at the broker `host`; `ca` is the venue's certificate (PEM).
+    """The hub's answer to a join request: its address, the table's name there, and the token that proves it.
 
-    `program` is the version of the hub's program.
+    `ca` is the venue's certificate (PEM), `program` the version of the hub's program.
     """
 
     host: str
     port: int
     venue: str
     table: str
-    password: str
+    token: str
     ca: str
     program: str = ""
 
@@ -140,36 +140,18 @@ class JoinRefused(msgspec.Struct, frozen=True, tag="refused"):
 # The table's side: call the hub, get the account, and write it to disk completely or not at all.
 
 
-CALL_S = 30.0
-"""Timeout for the hub's answer; the hub needs part of it for its broker."""
-PASSWORD, CA = "hub.password", "hub.crt"
-_SNIPPET = """\
-[table]
-name = "{name}"
-[hub]
-address = "{host}"
-port = {port}
-venue = "{venue}"
-table = "{table}"
-password_file = "{password}"
-ca = "{ca}"
-"""
+CALL_S = 15.0
+"""Timeout for the hub's answer."""
+TOKEN, CA = "hub.token", "hub.crt"
 
 
 class JoinResult(NamedTuple):
     """The files that were written, and the account."""
 
     settings: Path
-    password: Path
+    token: Path
     ca: Path
     account: Account
-
-
-def table_settings(host: str, port: int, venue: str, table: str, password: str, ca: str) -> str:
-    """Return a table's name and its [hub] section, as in its settings; `password` and `ca` are paths."""
-    plain = {"password": password, "ca": ca}
-    escaped = {key: path.replace("\\", "\\\\").replace('"', '\\"') for key, path in plain.items()}
-    return _SNIPPET.format(name=table_name_of(table), host=host, port=port, venue=venue, table=table, **escaped)
 
 
 def parse_hub_address(text: str) -> tuple[str, int]:
@@ -247,7 +229,7 @@ def _parse_answer(answer: bytes) -> Account:
 
 def _reject_invalid_account(account: Account) -> None:
     """Raise `ValidationError` or `OSError` if the account is not valid in the settings."""
-    HubSection(address=account.host, port=account.port, venue=account.venue, table=account.table, ca=CA)
+    HubSection(address=account.host, port=account.port, table=account.table, token_file=TOKEN, ca=CA)
     ssl.create_default_context(cadata=account.ca)
 
 
@@ -275,13 +257,13 @@ def _check_writable(path: Path) -> Path:
 
 def _write_account(account: Account, path: Path, private: Path) -> JoinResult:
     beside = private == path.absolute().parent
-    password, ca = private / PASSWORD, private / CA
-    named = (PASSWORD, CA) if beside else (str(password), str(ca))
+    token, ca = private / TOKEN, private / CA
+    named = (TOKEN, CA) if beside else (str(token), str(ca))
     before, status = path.read_bytes(), path.stat()
-    values = {"address": account.host, "port": account.port, "venue": account.venue, "table": account.table}
-    values |= {"password_file": named[0], "ca": named[1]}
+    values = {"address": account.host, "port": account.port, "table": account.table}
+    values |= {"token_file": named[0], "ca": named[1]}
     try:
-        write_private_file(password, f"{account.password}\n".encode())
+        write_private_file(token, f"{account.token}\n".encode())
         write_private_file(ca, account.ca.encode())
         atomic_write(path, change_text(path, read_text(path), {}, values).encode(), status.st_mode & 0o777)
         if is_root():
@@ -290,11 +272,11 @@ def _write_account(account: Account, path: Path, private: Path) -> JoinResult:
     except (OSError, SettingsError) as error:
         with suppress(OSError):
             atomic_write(path, before, status.st_mode & 0o777)
-        for one in (password, ca):
+        for one in (token, ca):
             with suppress(OSError):
                 one.unlink(missing_ok=True)
         raise JoinError(
             f"the account of {account.table} cannot be stored here, and nothing was written: {describe_error(error)}",
             "free some disk space, then ask the director for a new code, as for a new card",
         ) from error
-    return JoinResult(path, password, ca, account)
+    return JoinResult(path, token, ca, account)

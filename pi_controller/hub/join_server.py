@@ -8,7 +8,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Collection, Coroutine
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,11 +16,10 @@ import msgspec
 from pi_controller import __version__
 from pi_controller.config.fields import is_topic_name
 from pi_controller.errors import MatError, describe_error
-from pi_controller.host.files import write_private_file
 from pi_controller.hub import join
-from pi_controller.hub.mqtt import Broker, can_sign_in
-from pi_controller.hub.settings import ACCOUNT, HTTPS_PORT, HubSettings
-from pi_controller.hub.setup import JOINED, TABLES, has_joined, issue_account, reload_broker
+from pi_controller.hub.settings import HTTPS_PORT, HubSettings
+from pi_controller.hub.setup import CA
+from pi_controller.hub.tokens import Tokens
 from pi_controller.web.connection_limits import client_network, is_loopback
 from pi_controller.web.throttle import Throttle
 
@@ -30,8 +28,6 @@ CODE_LIFETIME_S = 600.0
 """How long a code is valid."""
 MAX_OPEN_CODES = 64
 MAX_VERSION_CHARS = 80
-BROKER_S = 10.0
-"""How long the broker may take to accept a new account."""
 
 
 class JoinServerError(MatError, RuntimeError):
@@ -120,30 +116,31 @@ class JoinCodes:
 class JoinServer:
     """Registers tables at the hub of `folder`, which answers them at the HTTPS port `port` with `certificate` (DER).
 
-    `known` returns the tables from which the hub has received anything. `compare_version` is called with each table
-    that has joined and the version of its program. Runs in the event loop that creates it; use `run_from_thread` from
-    other threads.
+    A table that joins gets a token of `tokens`. `known` returns the tables from which the hub has received anything.
+    `compare_version` is called with each table that has joined and the version of its program. Runs in the event loop
+    that creates it; use `run_from_thread` from other threads.
     """
 
     def __init__(
         self,
         folder: Path,
         settings: HubSettings,
-        broker: Broker,
+        tokens: Tokens,
         known: Callable[[], Collection[str]],
         compare_version: Callable[[str, str], None],
         port: int,
         certificate: bytes,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._folder = folder
         self._settings = settings
-        self._broker = broker
+        self._tokens = tokens
         self._known = known
         self._compare_version = compare_version
         self._codes = JoinCodes()
         self._loop = asyncio.get_running_loop()
         self._making = asyncio.Lock()
-        self._port, self._certificate = port, certificate
+        self._port, self._certificate, self._clock = port, certificate, clock
         self.waiting: tuple[JoinableTable, ...] = ()
         """The tables that may join; may be read from any thread."""
 
@@ -152,20 +149,20 @@ class JoinServer:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(what, self._loop))
 
     async def open(self, table: str, *, anew: bool = False) -> IssuedCode:
-        """Open a code for `table`; with `anew` its account gets a new password when it joins.
+        """Open a code for `table`; with `anew` it gets a new token when it joins.
 
         Raises `JoinServerError`.
         """
-        if not is_topic_name(table) or table == ACCOUNT:
-            what = f"no table can have the account {table!r}"
+        if not is_topic_name(table):
+            what = f"no table can have the name {table!r}"
             raise JoinServerError(what, 'use up to 31 lower case letters, digits, - and _, as in "t09"')
         self._reject_known_table(table, anew=anew)
         self._reject_unreachable()
-        code, now = join.new_code(self._certificate), time.time()
+        code, now = join.new_code(self._certificate), self._clock()
         self._codes.open(table, code, now, anew=anew)
         self._update_waiting()
         self._loop.call_later(CODE_LIFETIME_S + 1.0, self._update_waiting)
-        address = self._settings.broker.address
+        address = self._settings.venue.address
         at = f"[{address}]" if ":" in address else address
         at = at if self._port == HTTPS_PORT else f"{at}:{self._port}"
         return IssuedCode(str(code), f"moccasin-mat hub join {at} {code}", now + CODE_LIFETIME_S)
@@ -177,12 +174,12 @@ class JoinServer:
 
     def close(self) -> None:
         """Revoke all codes."""
-        for one in self._codes.waiting(time.time()):
+        for one in self._codes.waiting(self._clock()):
             self._codes.close(one.table)
         self._update_waiting()
 
     def _reject_known_table(self, table: str, *, anew: bool) -> None:
-        if not anew and (has_joined(self._folder, table) or table in self._known()):
+        if not anew and (table in self._tokens.tables() or table in self._known()):
             raise JoinServerError(
                 f"there is a table {table} already",
                 "choose another name, or choose the option for a new card: the old card then loses access",
@@ -190,8 +187,8 @@ class JoinServer:
 
     def _reject_unreachable(self) -> None:
         """Raise `JoinServerError` if tables cannot reach this hub, or cannot recognise it."""
-        page, broker = self._settings.page, self._settings.broker
-        if is_loopback(page.host) and not is_loopback(broker.address):
+        host, address = self._settings.page.host, self._settings.venue.address
+        if is_loopback(host) and not is_loopback(address):
             raise JoinServerError(
                 "only this machine reaches the hub's pages, and tables join there",
                 'set [page] host = "0.0.0.0" in hub.toml, and start the hub again',
@@ -202,7 +199,7 @@ class JoinServer:
             )
 
     def _update_waiting(self) -> None:
-        self.waiting = tuple(JoinableTable(one.table, one.ends) for one in self._codes.waiting(time.time()))
+        self.waiting = tuple(JoinableTable(one.table, one.ends) for one in self._codes.waiting(self._clock()))
 
     async def answer(self, body: bytes, address: str) -> join.Account | join.JoinRefused:
         """Answer the request in the `body` that a table at `address` sent."""
@@ -218,18 +215,18 @@ class JoinServer:
                 "bring both to the same version",
             )
         try:
-            taken = self._codes.redeem(request.once, address, time.time())
+            taken = self._codes.redeem(request.once, address, self._clock())
         except JoinServerError as error:
             log.warning("refused a table at %s: %s", address, error.message)
             return join.JoinRefused(error.message, error.hint)
         try:
             async with self._making:
                 self._reject_known_table(taken.table, anew=taken.anew)
-                account = await self._create_account(taken)
+                account = await asyncio.to_thread(self._create_account, taken.table)
         except (MatError, OSError) as error:
             self._codes.restore(taken)
             if not isinstance(error, MatError):
-                error = MatError(f"the account cannot be written: {describe_error(error)}")
+                error = MatError(f"the token cannot be stored: {describe_error(error)}")
             log.warning("refused %s at %s: %s", taken.table, address, error.message)
             return join.JoinRefused(error.message, error.hint)
         finally:
@@ -238,23 +235,7 @@ class JoinServer:
         self._compare_version(account.table, request.program[:MAX_VERSION_CHARS])
         return msgspec.structs.replace(account, program=__version__)
 
-    async def _create_account(self, taken: _Open) -> join.Account:
-        """Create the account, wait until the broker accepts it, and return it. Raises `MatError`, `OSError`."""
-        broker, venue = self._settings.broker, self._settings.venue.name
-        account = await asyncio.to_thread(
-            issue_account, self._folder, broker.address, broker.port, venue, taken.table, anew=taken.anew
-        )
-        there = Broker(broker.address, broker.port, account.table, account.password, self._broker.ca)
-        try:
-            async with asyncio.timeout(BROKER_S):
-                while not await can_sign_in(there):
-                    reload_broker(self._folder)
-                    await asyncio.sleep(0.2)
-        except TimeoutError:
-            raise JoinServerError(
-                "the broker does not accept the new account",
-                "check that it is running, then try again with the same code",
-            ) from None
-        now = datetime.fromtimestamp(time.time(), UTC)
-        write_private_file(self._folder / TABLES / account.table / JOINED, f"{now:%Y-%m-%d %H:%M:%S} UTC\n".encode())
-        return account
+    def _create_account(self, table: str) -> join.Account:
+        """Issue a token and return what the table needs. Raises `StoreError`, `OSError`."""
+        venue, ca = self._settings.venue, (self._folder / CA).read_text("utf-8")
+        return join.Account(venue.address, self._port, venue.name, table, self._tokens.issue(table), ca)

@@ -1,18 +1,18 @@
-"""Messages between a table and the hub: strict JSON with a limit for each field and each message.
+"""What a table posts to the hub, and the answer: strict JSON with a limit for each field and each message.
 
-A table sends `Hello` and `Events`, and the hub answers both with `Ack`; `State` shows whether a table or the hub is
-running. The public view (`table.view.View`) is sent as on the live page. The hub sends a table an `Order` to play a
-match, and the table's `Reply` says whether it accepted. `Health` describes the table's machine.
+A table posts a `Report` (POST `/api/tables/{table}/records`) whenever it has news, and every `REPORT_S` without; the
+`Answer` has the acknowledgement, the order in force and the hub's clock. A report carries at most one question
+(`Hello`) or part of a journal (`Events`), the newest public view as on the live page, the machine's health, and the
+reply to an order. Reports may be repeated: records are known by table, epoch, number and hash.
 """
 
 import zlib
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 import msgspec
 from msgspec import Meta
 
-from pi_controller.config.fields import is_topic_name
 from pi_controller.display import phrases
 from pi_controller.display.game_display import get_show
 from pi_controller.errors import MatError
@@ -21,15 +21,16 @@ from pi_controller.journal.file import EPOCH_BYTES, JournalRow, chain_rows, gene
 from pi_controller.table.view import View
 from pi_controller.text import MAX_NAME_CHARS
 
-ROOT = "mat/v1"
+RECORDS_PATH = "/api/tables/{table}/records"
+"""Where a table posts its reports."""
+REPORT_S, LOST_S = 1.0, 5.0
+"""How often a table without news reports, and how long without a report it counts as connected, s."""
 MAX_MESSAGE_BYTES = 1 << 20
-"""Maximum length of a message; the broker rejects longer ones."""
+"""Maximum length of a report or an answer."""
 MAX_RECORDS = 64
 MAX_GAMES = 1024
 MAX_COPY_BYTES, MAX_UNPACKED_BYTES = 600_000, 16_000_000
 """Maximum length of the copy of a game, packed (JSON adds a third to it) and unpacked."""
-ORDER = "cmd/match"
-"""The last part of the topic of `Order` messages."""
 
 _Hex = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 _Epoch = Annotated[str, Meta(pattern=f"^[0-9a-f]{{{2 * EPOCH_BYTES}}}$")]
@@ -69,7 +70,7 @@ class SentGame(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_li
     seq: _Count
 
 
-class Hello(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Hello(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="hello"):
     """A table is connected and asks where to continue. `games` are its journals, the current one last.
 
     The answer repeats `ask`, which distinguishes it from all others. `program` is the version of the program.
@@ -80,7 +81,7 @@ class Hello(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     program: _Word = ""
 
 
-class Events(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Events(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="events"):
     """Consecutive records of the journal with this epoch."""
 
     epoch: _Epoch
@@ -99,17 +100,6 @@ class Ack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     ask: _Word = ""
     refused: RefusalReason = ""
     program: _Word = ""
-
-
-class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Whether a table or the hub is running; "lost" is its last will. `since` is a random id of this program start.
-
-    `name` is its display name.
-    """
-
-    state: Presence
-    since: _Word
-    name: _Word = ""
 
 
 class GameCopy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -146,12 +136,12 @@ class GameCopy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The match that the table is to play, retained. `order` is the unique id of this order, "" for none.
+    """The match that the table is to play. `order` is the unique id of this order, "" for none.
 
     `options` are the organiser's choices for the game, the same for all tables. If the round has a common clock, it
-    ends the game at `ends` (s of the hub's clock), or is stopped with `left_s` to go; `sent` is the time of sending by
-    the hub's clock, because the table's clock differs. `copied` is the game so far, if the match was moved here. `void`
-    is the order of a game at this table whose match no longer counts, and `why` is the reason (`judge.VoidReason`).
+    ends the game at `ends` (s of the hub's clock), or is stopped with `left_s` to go. `copied` is the game so far, if
+    the match was moved here. `void` is the order of a game at this table whose match no longer counts, and `why` is the
+    reason (`judge.VoidReason`).
     """
 
     order: _Word = ""
@@ -164,13 +154,12 @@ class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     copied: GameCopy | None = None
     ends: float | None = None
     left_s: Annotated[float, Meta(ge=0, le=86_400)] | None = None
-    sent: float | None = None
     void: _Word = ""
     why: _Word = ""
 
 
 class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The table's answer to `order`, retained: it was `taken` (once, even if the order is repeated), or `why` not."""
+    """The table's answer to `order`: it was `taken` (once, even if the order is repeated), or `why` not."""
 
     order: _Word
     taken: bool
@@ -178,9 +167,7 @@ class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Health(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The state of the table's machine, retained; `t` is its clock (s since 1970), `link` is true if its mat is
-    connected.
-    """
+    """The table's machine; `t` is its clock (s since 1970), `link` is true if its mat is connected."""
 
     t: float
     machine: MachineHealth
@@ -189,42 +176,42 @@ class Health(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 StoredMessage = Hello | Events
 """A table's message that the inbox answers."""
-Message = StoredMessage | Ack | State | View | Order | Reply | Health
-_KINDS = ("hello", "ev", "ack", "state", "view", ORDER, "match", "health")
-_Kind = TypeVar("_Kind", Hello, Events, Ack, State, View, Order, Reply, Health)
 
 
-class Address(NamedTuple):
-    """A parsed topic: `table` is "" for the hub's own; `kind` is the topic's last part, with `cmd/` if
-    that precedes it.
+class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Everything new at a table. `since` is a random id of this program start, `name` the table's display name.
+
+    `mark` is that of the newest order the table has. A `view` is decoded apart (`decode_view`), so that one the hub
+    cannot draw holds up no record.
     """
 
-    venue: str
-    table: str
-    kind: str
+    since: _Word
+    name: _Word = ""
+    state: Literal["ready", "stopped"] = "ready"
+    mark: _Word = ""
+    records: StoredMessage | None = None
+    view: msgspec.Raw | None = None
+    health: Health | None = None
+    reply: Reply | None = None
 
 
-def topic(venue: str, table: str, kind: str) -> str:
-    """Return the topic of a table's messages of this kind; `table` "" is the hub, "+" all tables.
+class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The hub's answer. `hub` is a random id of its program start, `now` its clock in seconds.
 
-    >>> topic("hall", "t01", "ev"), topic("hall", "", "state")
-    ('mat/v1/hall/t/t01/ev', 'mat/v1/hall/hub/state')
+    `order` is the order in force with its `mark`, None if that is the report's.
     """
-    return f"{ROOT}/{venue}/t/{table}/{kind}" if table else f"{ROOT}/{venue}/hub/{kind}"
+
+    hub: _Word
+    now: float
+    ack: Ack | None = None
+    mark: _Word = ""
+    order: Order | None = None
 
 
-def parse_topic(text: str) -> Address:
-    """Parse the topic `text`. Raises `MessageError`."""
-    match text.removeprefix(f"{ROOT}/").split("/", 3) if text.startswith(f"{ROOT}/") else ():
-        case [venue, "t", table, kind] if is_topic_name(venue) and is_topic_name(table) and kind in _KINDS:
-            return Address(venue, table, kind)
-        case [venue, "hub", "state"] if is_topic_name(venue):
-            return Address(venue, "", "state")
-        case _:
-            raise MessageError("a message has an unknown topic", "check for other users of this broker")
+_Kind = TypeVar("_Kind", Report, Answer, View)
 
 
-def encode(message: Message) -> bytes:
+def encode(message: Report | Answer) -> bytes:
     """Encode `message` as JSON. Raises `MessageError` if it is too long."""
     data = msgspec.json.encode(message)
     if len(data) > MAX_MESSAGE_BYTES:

@@ -1,7 +1,7 @@
 """The table's side of sending records: computes the next message from hello, acknowledgements and time. No I/O.
 
 The journal is the outbox: there is no queue, and a record is resent until the hub has stored and acknowledged it. If
-the broker loses accepted messages, that costs only a second.
+an answer is lost, that costs only a second.
 """
 
 from collections.abc import Sequence

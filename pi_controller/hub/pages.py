@@ -32,6 +32,7 @@ from pi_controller.hub.boards import Boards
 from pi_controller.hub.join import PATH
 from pi_controller.hub.publish import zip_results
 from pi_controller.hub.settings import store_from_settings
+from pi_controller.hub.table_api import records_route
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.tournament import decisions as d
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from pi_controller.hub.hub import Hub, TableStatus
     from pi_controller.hub.join_server import IssuedCode, JoinableTable, JoinServer
     from pi_controller.hub.settings import HubSettings
+    from pi_controller.hub.tokens import Tokens
 
 log = logging.getLogger(__name__)
 POLL_S = 0.25
@@ -137,6 +139,7 @@ class HubPages:
         director: Director,
         clock: Callable[[], float] = time.time,
         tls: ssl.SSLContext | None = None,
+        tokens: Tokens | None = None,
     ) -> None:
         self.hub: Hub | None = None
         self.users = Users(folder / FILE)
@@ -144,6 +147,7 @@ class HubPages:
         self._director = director
         self._clock = clock
         self.join_server: JoinServer | None = None
+        self._tokens = tokens
         host = load_host_marks(settings.marks)
         self._boards = Boards(director, clock, joining=self._joining_tables, host=host)
         self._bell = Feed()  # ends the streams when the server stops
@@ -220,7 +224,6 @@ class HubPages:
     def publish(self, tables: tuple[TableStatus, ...]) -> None:
         """Show the new state of `tables`."""
         self._boards.tables = tables
-        self._boards.rival = self.hub.rival if self.hub is not None else ""
         self._version += 1
         pointed = self._director.now.stream
         view = next((one.view for one in tables if one.table == pointed), None)
@@ -244,6 +247,7 @@ class HubPages:
             Route("/static/{name}", self._file),
             *help_routes(),
             requests.json_route(PATH, self._join_table, "POST"),
+            records_route(lambda: self.hub, self._tokens, self._clock),
             requests.json_route(HOME, self._console),
             requests.json_route(f"{HOME}/sign-in", self._sign_in, "GET", "POST"),
             requests.json_route(f"{HOME}/sign-out", self._signing.sign_out, "POST"),
@@ -442,9 +446,7 @@ class HubPages:
         self._require_director(session.person.role, "let tables join")
         self._signing.charge_command(session)
         if self.join_server is None:
-            raise requests.RequestError(
-                "illegal", "this is a trial hub on one machine", "run 'moccasin-mat hub setup' first"
-            )
+            raise requests.RequestError("busy", "the hub is starting", "try again in a moment")
         table = sent.table
         if isinstance(sent, RevokeCode):
             await self.join_server.run_from_thread(self.join_server.revoke_code(table))

@@ -1,84 +1,30 @@
-"""Run a hub until it is stopped: embedded broker if needed, inbox, tournament, pages."""
+"""Run a hub until it is stopped: inbox, tournament, pages, and the tables that report to it."""
 
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
-from importlib import import_module
+from collections.abc import Callable
+from contextlib import AsyncExitStack, ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-from pi_controller.errors import MatError, describe_error
-from pi_controller.extras import install_command
+from pi_controller.host.clock import steady_clock
 from pi_controller.host.platform import call_at_stop_signals, run_async
 from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
 from pi_controller.hub.hub import Hub
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.join_server import JoinServer
-from pi_controller.hub.mqtt import Retry
 from pi_controller.hub.pages import HubPages
-from pi_controller.hub.settings import broker_from_settings, load_hub, store_from_settings
-from pi_controller.hub.setup import (
-    format_fingerprint,
-    load_server_tls,
-    read_certificate,
-)
+from pi_controller.hub.settings import load_hub, store_from_settings
+from pi_controller.hub.setup import SERVER, format_fingerprint, load_server_tls, read_certificate, write_hub_files
 from pi_controller.hub.store import Database, DatabaseUnavailableError
+from pi_controller.hub.tokens import Tokens
 
-# An MQTT broker in the hub's own process, for a first try on one machine: it accepts local connections only.
-
-
-class BrokerError(MatError, OSError):
-    """The embedded broker cannot run."""
-
-    code = "broker"
-
-
-class _Subscriptions(dict[str, Any]):
-    """The subscriptions in amqtt 0.12, which waits within loops over them.
-
-    A loop sees them as they were at its start: else a client that subscribes meanwhile ends another's connection.
-    """
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(tuple(super().__iter__()))
-
-    def items(self) -> Any:
-        """Return the items at this time."""
-        return dict(super().items()).items()
-
-
-@asynccontextmanager
-async def embedded_broker(port: int) -> AsyncGenerator[None]:
-    """Run a broker at `port` of this machine. Raises `BrokerError`."""
-    try:
-        amqtt = import_module("amqtt.broker")  # only a hub without Mosquitto needs it
-        refused = import_module("amqtt.errors").BrokerError
-    except ImportError as error:
-        hint = f"apt install mosquitto and 'moccasin-mat hub setup', or {install_command('hub')}"
-        raise BrokerError("there is no broker", hint) from error
-    for name in ("amqtt", "transitions"):
-        logging.getLogger(name).setLevel(logging.ERROR)
-    broker = amqtt.Broker(
-        {
-            "listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{port}"}},
-            "plugins": {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}},
-        }
-    )
-    broker._subscriptions = _Subscriptions()  # noqa: SLF001 - it has no other way in
-    try:
-        await broker.start()
-    except (refused, OSError) as error:
-        raise BrokerError(
-            f"the broker cannot listen at port {port}: {describe_error(error)}",
-            "stop the program there, or set [broker] port in hub.toml",
-        ) from error
-    try:
-        yield
-    finally:
-        await broker.shutdown()
+log = logging.getLogger(__name__)
+RETRY_S, MAX_RETRY_S = 0.25, 2.0
+"""The first delay before the database is asked again; it doubles up to the maximum."""
 
 
 def run_hub(folder: Path) -> None:
@@ -104,6 +50,7 @@ class HubRun:
 
     def __init__(self, folder: Path, said: Callable[[str], None] = _print, *, shows: bool | None = None) -> None:
         self.director: Director
+        self.tokens: Tokens
         self.pages: HubPages
         self._folder = folder
         self._said = said
@@ -130,69 +77,78 @@ class HubRun:
         await asyncio.shield(self._listening)
 
     async def _run(self, closing: asyncio.Event) -> None:
-        folder = self._folder
+        folder, clock = self._folder, steady_clock()
+        if not (folder / SERVER).is_file():  # a trial on this machine
+            write_hub_files(folder, "hall", ["127.0.0.1", "localhost"], datetime.now(UTC))
         settings = load_hub(folder)
-        broker, venue = broker_from_settings(settings), settings.venue.name
         async with AsyncExitStack() as stack:
-            where = store_from_settings(settings, folder)
-            opened = await _open_store(where, closing, stack)
+            opened = await _open_store(store_from_settings(settings, folder), closing, stack)
             if opened is None:
                 return
-            inbox, self.director, known = opened
+            self.director, self.tokens = opened.director, opened.tokens
             tls = load_server_tls(folder)
             certificate = read_certificate(folder)  # a later `hub setup` writes another one, which is not in use yet
-            self.pages = pages = HubPages(settings, folder, self.director, tls=tls)
+            self.pages = pages = HubPages(settings, folder, self.director, clock, tls, tokens=opened.tokens)
             stack.callback(pages.close)
+            hub = Hub(opened.inbox, pages.publish, clock, self.director, known=opened.known)
+            pages.hub = hub
             pages.start()
-            if settings.embedded:
-                await stack.enter_async_context(embedded_broker(broker.port))
-                self._said(f"a broker of its own, for tables on this machine: 127.0.0.1 port {broker.port}")
             self._said(f"all tables: {pages.url}")
-            if pages.secure_url:
-                self._said(f"encrypted, for signing in: {pages.secure_url}director")
-                self._said(f"SHA-256 of its certificate: {format_fingerprint(certificate)}")
+            self._said(f"encrypted, for signing in: {pages.secure_url}director")
+            self._said(f"SHA-256 of its certificate: {format_fingerprint(certificate)}")
             if pages.stream_url:
                 self._said(f"the table that the director points at: {pages.stream_url}overlay")
             if welcome := pages.welcome(shows=self._shows):
                 self._said(welcome)
-            hub = Hub(
-                inbox,
-                broker,
-                venue,
-                pages.publish,
-                director=self.director,
-                known=known,
+            pages.join_server = JoinServer(
+                folder,
+                settings,
+                opened.tokens,
+                hub.known_tables,
+                hub.compare_version,
+                pages.secure_port,
+                certificate,
+                clock,
             )
-            pages.hub = hub
-            if not settings.embedded:
-                pages.join_server = JoinServer(
-                    folder, settings, broker, hub.known_tables, hub.compare_version, pages.secure_port, certificate
-                )
-                stack.callback(pages.join_server.close)
+            stack.callback(pages.join_server.close)
             assert self._listening is not None
             self._listening.set_result(None)
             await hub.run(closing)
 
 
-async def _open_store(
-    where: Path | Database, closing: asyncio.Event, stack: AsyncExitStack
-) -> tuple[Inbox, Director, list[str]] | None:
-    """Open the store at `where` for the lifetime of `stack`; return inbox, director and known tables.
+class _OpenStore(NamedTuple):
+    """What a hub keeps in its store; `known` are the tables with records."""
+
+    inbox: Inbox
+    tokens: Tokens
+    director: Director
+    known: list[str]
+
+
+async def _open_store(where: Path | Database, closing: asyncio.Event, stack: AsyncExitStack) -> _OpenStore | None:
+    """Open the store at `where` for the lifetime of `stack`.
 
     Waits for a database that is unavailable. Returns None if `closing` is set first. Raises `StoreError`.
     """
-    retry = Retry("the database", closing)
+    wait_s, noted = RETRY_S, ""
     while not closing.is_set():
         with ExitStack() as tried:
             try:
                 inbox = tried.enter_context(await asyncio.to_thread(Inbox, where))
-                log = tried.enter_context(await asyncio.to_thread(TournamentLog, where))
-                director = await asyncio.to_thread(Director, log, inbox)
+                tokens = tried.enter_context(await asyncio.to_thread(Tokens, where))
+                decisions = tried.enter_context(await asyncio.to_thread(TournamentLog, where))
+                director = await asyncio.to_thread(Director, decisions, inbox)
                 known = list(await asyncio.to_thread(inbox.record_counts))
             except DatabaseUnavailableError as error:
-                await retry.wait_after_failure(error.message)
+                if error.message != noted:
+                    noted = error.message
+                    log.warning("no connection to the database: %s; will retry", noted)
             else:
-                retry.reset()
                 stack.push(tried.pop_all())
-                return inbox, director, known
+                return _OpenStore(inbox, tokens, director, known)
+        try:
+            async with asyncio.timeout(wait_s):
+                await closing.wait()
+        except TimeoutError:
+            wait_s = min(2 * wait_s, MAX_RETRY_S)
     return None

@@ -9,14 +9,14 @@ from pydantic import AfterValidator, Field
 from pi_controller.config.fields import Host, HostOrNone, OptionalPath, Section, TopicName
 from pi_controller.config.load import read_model
 from pi_controller.config.model import MarksSection
-from pi_controller.hub.mqtt import Broker, check_ca_file, read_password
+from pi_controller.errors import SettingsError, describe_error
+from pi_controller.host.files import read_secret
 from pi_controller.hub.store import Database
 
 FILE = "hub.toml"
 HTTPS_PORT = 8443
 """Default port of the pages with encryption, where tables join."""
 STORE = "hub.sqlite"
-ACCOUNT = "hub"
 
 
 def _database(text: str) -> str:
@@ -29,18 +29,8 @@ def _database(text: str) -> str:
 class VenueSection(Section):
     """The tournament."""
 
-    name: TopicName = Field(default="hall", description="in every topic; the tables' settings name the same")
-
-
-class BrokerSection(Section):
-    """The MQTT broker of tables and hub."""
-
-    address: HostOrNone = Field(
-        default="", description="empty: the hub brings one for this machine alone, without accounts"
-    )
-    port: int = Field(default=1883, ge=1, le=65535, description="its port")
-    password_file: OptionalPath = Field(default="", description="the file with the password of the hub's account")
-    ca: OptionalPath = Field(default="", description="the venue's certificate")
+    name: TopicName = Field(default="hall", description="a short name, also of its part of a database")
+    address: HostOrNone = Field(default="", description="the name or address of this machine for the tables")
 
 
 class PageSection(Section):
@@ -80,15 +70,9 @@ class HubSettings(Section):
     """All settings of a hub."""
 
     venue: VenueSection = Field(default_factory=VenueSection)
-    broker: BrokerSection = Field(default_factory=BrokerSection)
     page: PageSection = Field(default_factory=PageSection)
     marks: MarksSection = Field(default_factory=MarksSection)
     store: StoreSection = Field(default_factory=StoreSection)
-
-    @property
-    def embedded(self) -> bool:
-        """Whether the hub runs its own broker."""
-        return not self.broker.address
 
 
 def load_hub(folder: Path) -> HubSettings:
@@ -97,17 +81,19 @@ def load_hub(folder: Path) -> HubSettings:
     return read_model(path, HubSettings) if path.is_file() else HubSettings()
 
 
-def broker_from_settings(settings: HubSettings) -> Broker:
-    """Return the broker's address and the hub's account there. Raises `SettingsError` if a file cannot be read."""
-    wanted = settings.broker
-    password = read_password(Path(wanted.password_file)) if wanted.password_file else None
-    return Broker(wanted.address or "127.0.0.1", wanted.port, ACCOUNT, password, check_ca_file(wanted.ca))
-
-
 def store_from_settings(settings: HubSettings, folder: Path) -> Path | Database:
     """Return the store's file or database. Raises `SettingsError` if the password file cannot be read."""
     wanted = settings.store
     if not wanted.database:
         return folder / STORE
-    password = read_password(Path(wanted.password_file)) if wanted.password_file else None
+    password = _read_password(Path(wanted.password_file)) if wanted.password_file else None
     return Database(wanted.database, settings.venue.name, password)
+
+
+def _read_password(path: Path) -> str:
+    try:
+        return read_secret(path)
+    except (OSError, UnicodeError) as error:
+        raise SettingsError(
+            f"the password in {path} cannot be read: {describe_error(error)}", "write the database's password there"
+        ) from error

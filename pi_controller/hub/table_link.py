@@ -1,4 +1,4 @@
-"""The table's connection to the hub: an observer whose thread sends the journal and the public view.
+"""The table's connection to the hub: an observer whose thread posts the journal and the public view.
 
 The game never waits for it: the main loop only stores the newest view. During a hide its records stay at the table; the
 hub sees only the public view of it.
@@ -6,23 +6,30 @@ hub sees only the public view of it.
 
 import asyncio
 import logging
+import random
 import secrets
+import ssl
+import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
-import aiomqtt
+import httpx
 import msgspec
 
 from pi_controller import __version__
 from pi_controller.config import Settings
-from pi_controller.errors import MatError, describe_error
+from pi_controller.config.model import HubSection
+from pi_controller.errors import MatError, SettingsError, describe_error
+from pi_controller.host.files import read_secret
 from pi_controller.host.machine_health import MachineHealth, read_health, round_health
-from pi_controller.hub import messages, mqtt, outbox
+from pi_controller.host.platform import run_async
+from pi_controller.hub import messages, outbox
 from pi_controller.hub.received_journals import READ_ERRORS, Journals, NextGameError
 from pi_controller.referee.judge import CopiedRecords, MatchCall, MatchVoidCall, RoundClockCall, VoidReason
 from pi_controller.table.commands import CommandQueueError
@@ -41,8 +48,14 @@ FREE_STEP = 10_000_000
 """The free disk space is rounded down to a multiple of this many bytes."""
 JOURNAL_WAIT_S = 0.05
 """Delay until the journal of a new match is expected on disk."""
-RETRY_S = 1.0
-"""Delay before an unreadable journal is read again."""
+RETRY_S, MAX_RETRY_S = 0.25, 2.0
+"""The first delay after a report was not accepted, and the longest; each is doubled, and spread by a half."""
+READ_RETRY_S = 1.0
+"""Delay before an unreadable journal is read again, or a command is sent again."""
+TIMEOUT_S = 5.0
+"""How long the hub may take to answer."""
+CLOSING_S = 3.0
+"""How long a program waits for the hub when it stops."""
 _PART_BYTES = 1 << 18
 
 
@@ -55,48 +68,67 @@ class _News(NamedTuple):
     free: bool
 
 
-class TableLink(mqtt.BackgroundLink, Observer[Table]):
-    """Sends the events of the table `name` to the hub, under the account `broker.user`.
+class LinkError(MatError, OSError):
+    """The hub does not answer, or does not accept a report."""
 
-    The hub's matches are started through `command_queue`; without one they are refused. It connects with `start`.
+    code = "hub_link"
+
+
+class TableLink(Observer[Table]):
+    """Posts what happens at the table `name` to the hub, through `client`, which has its address and the token.
+
+    `account` is the table's name at the hub. The hub's matches are started through `command_queue`; without one they
+    are refused. It works in a thread of its own from `start` on.
     """
 
     def __init__(
         self,
-        broker: mqtt.Broker,
-        venue: str,
+        client: httpx.AsyncClient,
+        account: str,
         name: str,
         journal: Path,
         clock: Callable[[], float] = time.monotonic,
         command_queue: TableQueue | None = None,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        self._venue = venue
+        self._client = client
+        self._path = messages.RECORDS_PATH.format(table=account)
         self._name = name
         self._clock = clock
         self._wall = wall
         self._machine: MachineHealth | None = None
-        self._health_at = float("-inf")
         self._folder = journal.absolute().parent
         self._journals = Journals(journal)
         self._start = secrets.token_hex(4)
         self._outbox = outbox.Outbox(self._start, __version__)
         self._latest: _News | None = None
-        self._sent: View | None = None
         self._command_queue = command_queue
         self._order = messages.Order()
+        self._mark = ""
         self._reply: messages.Reply | None = None
         self._tried: tuple[str, str] = ("", "")
         """The order that was refused last although the table was free, and the journal at that time."""
-        self._hub_ahead: float | None = None
-        """How far the hub's clock is ahead of `clock`, s; None if not known on this connection."""
         self._clocked: tuple[str, float | None, float | None] = ("", None, None)
         """The order whose clock was applied last, and its values."""
-        self._hub = ""
-        self._view_at = float("-inf")
+        self._hub_ahead = 0.0
+        """How far the hub's clock is ahead of `clock`, s."""
         self._known = ""
-        where = messages.topic(venue, broker.user, "state")
-        super().__init__(broker, mqtt.Will(where, messages.State("lost", self._start, name)))
+        self._stopping = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = threading.Thread(target=self._work, name="hub", daemon=True)
+        self._dice = random.Random(self._start)  # noqa: S311
+        self._forget_hub()
+
+    def _forget_hub(self) -> None:
+        """Ask the hub anew where to go on, and send it everything again: it may be another one."""
+        self._outbox.stop()
+        self._hub = ""
+        self._parts: deque[messages.Events] = deque()
+        self._sent_view: View | None = None
+        self._sent_reply: messages.Reply | None = None
+        self._tried, self._clocked = ("", ""), ("", None, None)
+        self._mark = ""
+        self._view_at = self._health_at = self._report_at = float("-inf")
 
     def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
         """Pass the newest view to the thread."""
@@ -107,119 +139,166 @@ class TableLink(mqtt.BackgroundLink, Observer[Table]):
         self._latest = _News(view, about.epoch, view.seq if is_between_hides(view) else released, table.can_begin_game)
         self.wake()
 
-    def _topic(self, kind: str) -> str:
-        return messages.topic(self._venue, self._broker.user, kind)
+    def start(self) -> None:
+        """Start the thread, which does `run`."""
+        self._thread.start()
 
-    async def _session(self, client: aiomqtt.Client, inbound: asyncio.Queue[aiomqtt.Message]) -> None:
-        self._outbox.stop()
-        self._sent, self._hub, self._reply, self._tried = None, "", None, ("", "")
-        self._health_at = float("-inf")
-        self._hub_ahead, self._clocked = None, ("", None, None)
-        await client.subscribe(self._topic("ack"), mqtt.QOS)
-        await client.subscribe(self._topic(messages.ORDER), mqtt.QOS)
-        await client.subscribe(messages.topic(self._venue, "", "state"), mqtt.QOS)
-        await mqtt.publish(client, self._topic("state"), messages.State("ready", self._start, self._name), retain=True)
-        self._outbox.start_hello(self._clock())
-        await mqtt.until_one_ends(self._receive(inbound), self._send(client))
-        await mqtt.publish(
-            client, self._topic("state"), messages.State("stopped", self._start, self._name), retain=True
-        )
+    def close(self) -> None:
+        """Send the remaining records and say that the table stops; do not wait for a hub that does not answer."""
+        self._stopping = True
+        self.wake()
+        if self._thread.is_alive():
+            self._thread.join(CLOSING_S)
 
-    async def _receive(self, inbound: asyncio.Queue[aiomqtt.Message]) -> None:
-        while True:
-            message = await inbound.get()
-            try:
-                about = messages.parse_topic(message.topic.value)
-                # the embedded broker also sends messages without a subscription
-                if not about.table or about.kind in ("ack", messages.ORDER):
-                    payload = bytes(message.payload)  # pyright: ignore[reportArgumentType]
-                    self._take(about.kind, payload, kept=message.retain)
-            except messages.MessageError as error:
-                self._note(error.message)
-            self._news.set()
+    def wake(self) -> None:
+        """Look at once whether there is something to send; thread-safe."""
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._news.set)
 
-    def _take(self, kind: str, payload: bytes, *, kept: bool) -> None:
-        """Process a message; one with `kept` was retained by the broker and may be old."""
-        now = self._clock()
-        if kind == messages.ORDER:
-            self._order = messages.decode(payload, messages.Order) if payload else messages.Order()
-            if not kept and self._order.sent is not None:
-                self._hub_ahead = self._order.sent - now
-        elif kind == "ack":
-            before, ack = self._outbox.refused, messages.decode(payload, messages.Ack)
-            self._outbox.on_ack(now, ack)
-            if ack.program:
-                self._note(
-                    f"this table's program ({__version__}) is newer than the hub's ({ack.program}): update the hub"
-                )
-            if (refused := self._outbox.refused) and refused != before:
-                log.warning("the hub refuses this table's journal: it is %s; ask the director", refused)
-        elif payload and (hub := messages.decode(payload, messages.State)).state == "ready" and hub.since != self._hub:
-            self._hub = hub.since
-            self._outbox.start_hello(now)
+    def _work(self) -> None:
+        try:
+            run_async(self.run())
+        except Exception:
+            log.exception("the connection to the hub has failed permanently; the game continues")
 
-    async def _send(self, client: aiomqtt.Client) -> None:
-        while True:
-            closing = self._closing.is_set()
+    async def run(self) -> None:
+        """Report until `close`; after a failure again with a growing delay, which news does not shorten."""
+        self._loop, self._news = asyncio.get_running_loop(), asyncio.Event()
+        retry_s = RETRY_S
+        async with self._client:
+            while True:
+                stopping = self._stopping
+                self._news.clear()
+                try:
+                    wait = await self._report_due(stopping=stopping)
+                    retry_s = RETRY_S
+                except (LinkError, messages.MessageError) as error:
+                    self._note(error.message)
+                    self._forget_hub()
+                    wait, retry_s = retry_s * self._dice.uniform(0.5, 1.5), min(2 * retry_s, MAX_RETRY_S)
+                    if not stopping:
+                        await self._sleep(wait)
+                        continue
+                if stopping:
+                    return
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(wait):
+                        await self._news.wait()
+
+    async def _sleep(self, seconds: float) -> None:
+        end = self._clock() + seconds
+        while not self._stopping and (left := end - self._clock()) > 0:
             self._news.clear()
-            wait = await self._send_due(client)
-            if closing:
-                return
             with suppress(TimeoutError):
-                async with asyncio.timeout(wait):
+                async with asyncio.timeout(left):
                     await self._news.wait()
 
-    async def _send_due(self, client: aiomqtt.Client) -> float | None:
-        """Send all due messages; return the seconds until the next one, None if there is none without news."""
+    async def _report_due(self, *, stopping: bool) -> float:
+        """Post everything that is due, the last time with `stopping`; return the seconds until the next report."""
         latest = self._latest
         if latest is None:
-            return None
+            return messages.REPORT_S
         waits: list[float | None] = []
+        while True:
+            if not self._hub:
+                self._outbox.start_hello(self._clock())
+            records = None
+            try:
+                self._outbox.set_available(self._journals.games(latest.epoch, latest.view.seq), latest.released)
+                waits = [await self._apply_order(latest)]
+                records = self._next_records()
+            except NextGameError:
+                waits = [JOURNAL_WAIT_S]
+            except READ_ERRORS as error:
+                self._note(describe_error(error).split("\n", maxsplit=1)[0])
+                waits = [READ_RETRY_S]
+            now = self._clock()
+            view = latest.view if latest.view is not self._sent_view and (now >= self._view_at or stopping) else None
+            health = self._read_health(now, latest.view)
+            reply = self._reply if self._reply != self._sent_reply else None
+            if records or view or health or reply or now >= self._report_at:
+                await self._post(records, view, health, reply)
+                continue
+            if stopping:
+                await self._post(None, None, None, None, state="stopped")
+            if latest.view is not self._sent_view:
+                waits.append(self._view_at - now)
+            waits += [self._report_at - now, self._outbox.wait(now)]
+            return max(0.0, min(wait for wait in waits if wait is not None))
+
+    def _next_records(self) -> messages.StoredMessage | None:
+        """Return the next question or part of a journal. Raises as `Journals.rows`."""
+        if not self._parts:
+            out = self._outbox.next_message(self._clock())
+            if out is None or isinstance(out, messages.Hello):
+                return out
+            self._parts.extend(split_events(out, self._journals))
+        return self._parts.popleft() if self._parts else None
+
+    async def _post(
+        self,
+        records: messages.StoredMessage | None,
+        view: View | None,
+        health: messages.Health | None,
+        reply: messages.Reply | None,
+        state: Literal["ready", "stopped"] = "ready",
+    ) -> None:
+        """Post a report and process the answer. Raises `LinkError`, `MessageError`."""
+        packed = msgspec.Raw(msgspec.json.encode(view)) if view is not None else None
+        report = messages.Report(self._start, self._name, state, self._mark, records, packed, health, reply)
+        began = self._clock()
         try:
-            self._outbox.set_available(self._journals.games(latest.epoch, latest.view.seq), latest.released)
-            waits.append(await self._apply_order(client, latest))
-            while (out := self._outbox.next_message(self._clock())) is not None:
-                if isinstance(out, messages.Hello):
-                    await mqtt.publish(client, self._topic("hello"), out)
-                else:
-                    for events in split_events(out, self._journals):
-                        await mqtt.publish(client, self._topic("ev"), events)
-            if latest.view is not self._sent:
-                now = self._clock()
-                if now >= self._view_at:
-                    self._sent, self._view_at = latest.view, now + VIEW_S
-                    await mqtt.publish(client, self._topic("view"), latest.view, retain=True)
-                else:
-                    waits.append(self._view_at - now)
-        except NextGameError:
-            waits.append(JOURNAL_WAIT_S)
-        except (*READ_ERRORS, messages.MessageError) as error:
-            self._note(describe_error(error).split("\n", maxsplit=1)[0])
-            waits.append(RETRY_S)
-        waits += [await self._send_health(client, latest.view), self._outbox.wait(self._clock())]
-        return min((wait for wait in waits if wait is not None), default=None)
-
-    async def _send_health(self, client: aiomqtt.Client, view: View) -> float | None:
-        """Send the machine's health if it is due; return the seconds until the next time, None if not known.
-
-        Not during a hide, so that temperature and disk space cannot leak anything about the bead. The values are
-        rounded.
-        """
+            answer = await self._client.post(self._path, content=messages.encode(report))
+        except (httpx.HTTPError, OSError) as error:
+            raise LinkError(f"no connection to the hub: {describe_error(error) or type(error).__name__}") from error
+        if not answer.is_success:
+            raise LinkError(f"the hub refuses: {_refusal(answer)}")
+        found = messages.decode(answer.content, messages.Answer)
+        if self._known:
+            log.info("the hub is available again")
+            self._known = ""
         now = self._clock()
-        if now < self._health_at:
-            return self._health_at - now
-        if not is_between_hides(view):
+        self._report_at = now + messages.REPORT_S
+        if self._hub and found.hub != self._hub:  # it was restarted, or another one answers now
+            self._forget_hub()
+            return
+        self._hub, self._hub_ahead = found.hub, found.now - (began + now) / 2
+        if view is not None:
+            self._sent_view, self._view_at = view, now + VIEW_S
+        if health is not None:
+            self._health_at = now + HEALTH_S
+        if reply is not None:
+            self._sent_reply = reply
+        if found.order is not None:
+            self._order, self._mark = found.order, found.mark
+        if found.ack is not None:
+            self._take_ack(now, found.ack)
+
+    def _take_ack(self, now: float, ack: messages.Ack) -> None:
+        before = self._outbox.refused
+        self._outbox.on_ack(now, ack)
+        if ack.program:
+            log.warning(
+                "this table's program (%s) is newer than the hub's (%s): update the hub", __version__, ack.program
+            )
+        if (refused := self._outbox.refused) and refused != before:
+            log.warning("the hub refuses this table's journal: it is %s; ask the director", refused)
+
+    def _read_health(self, now: float, view: View) -> messages.Health | None:
+        """Return the machine's health if it is due, with rounded values.
+
+        Not during a hide, so that temperature and disk space cannot leak anything about the bead.
+        """
+        if now < self._health_at or not is_between_hides(view):
             return None
         self._machine = machine = read_health(folder=self._folder, before=self._machine)
-        self._health_at = now + HEALTH_S
-        health = messages.Health(self._wall(), round_health(machine, FREE_STEP), view.link)
-        await mqtt.publish(client, self._topic("health"), health, retain=True)
-        return HEALTH_S
+        return messages.Health(self._wall(), round_health(machine, FREE_STEP), view.link)
 
-    async def _apply_order(self, client: aiomqtt.Client, latest: _News) -> float | None:
+    async def _apply_order(self, latest: _News) -> float | None:
         """Start the match that the hub has ordered, once, and reply; return the seconds until a retry, None for none.
 
-        The journals show whether an order was executed already, also after a restart of table, hub or broker.
+        The journals show whether an order was executed already, also after a restart of table or hub.
         """
         order = self._order
         if (wait := await self._apply_void(order, latest)) is not None or not order.order:
@@ -227,9 +306,7 @@ class TableLink(mqtt.BackgroundLink, Observer[Table]):
         reply = messages.Reply(order.order, True)
         if order.order not in self._journals.orders:
             reply, wait = await self._start_match(order, latest)
-        if reply is not None and reply != self._reply:
-            self._reply = reply
-            await mqtt.publish(client, self._topic("match"), reply, retain=True)
+        self._reply = reply or self._reply
         if order.order == self._journals.order and latest.view.phase != "over":
             wait = wait or await self._set_clock(order)
         return wait
@@ -245,7 +322,7 @@ class TableLink(mqtt.BackgroundLink, Observer[Table]):
         try:
             await self._command_queue.submit_call(MatchVoidCall(0.0, played, why), HUB, HUB, secrets.token_hex(8))
         except MatError:
-            return RETRY_S
+            return READ_RETRY_S
         return None
 
     async def _set_clock(self, order: messages.Order) -> float | None:
@@ -253,9 +330,9 @@ class TableLink(mqtt.BackgroundLink, Observer[Table]):
         wanted = order.order, order.ends, order.left_s
         if wanted == self._clocked or self._command_queue is None:
             return None
-        if order.ends is not None and self._hub_ahead is not None:
+        if order.ends is not None:
             left = max(0.0, order.ends - self._hub_ahead - self._clock())
-        elif order.ends is None and order.left_s is not None:
+        elif order.left_s is not None:
             left = order.left_s
         else:
             return None
@@ -263,7 +340,7 @@ class TableLink(mqtt.BackgroundLink, Observer[Table]):
         try:
             await self._command_queue.submit_call(call, HUB, HUB, secrets.token_hex(8))
         except CommandQueueError:
-            return RETRY_S
+            return READ_RETRY_S
         except MatError as error:
             log.warning("the round's clock is refused: %s", error.message)
         self._clocked = wanted
@@ -293,7 +370,7 @@ class TableLink(mqtt.BackgroundLink, Observer[Table]):
                 call = msgspec.structs.replace(call, copied=CopiedRecords(copy.epoch, copy.seq, records))
             await self._command_queue.submit_call(call, HUB, HUB, order.order)
         except CommandQueueError:  # it may have been accepted: the journal will show it
-            return None, RETRY_S
+            return None, READ_RETRY_S
         except MatError as error:
             log.warning("match %s is not played here: %s", order.match, error.message)
             self._tried = (order.order, latest.epoch)
@@ -333,10 +410,39 @@ def split_events(wanted: outbox.RecordRange, journals: Journals) -> list[message
     return [*made, messages.Events(wanted.epoch, tuple(part))] if part else made
 
 
+def make_client(hub: HubSection) -> httpx.AsyncClient:
+    """Return the client for the hub in the settings. Raises `SettingsError` if its files cannot be read."""
+    host = f"[{hub.address}]" if ":" in hub.address else hub.address
+    try:
+        token = read_secret(Path(hub.token_file))
+        trusted = ssl.create_default_context(cafile=hub.ca)
+    except (OSError, UnicodeError) as error:
+        raise SettingsError(
+            f"the files of this table's hub cannot be read: {describe_error(error)}",
+            "ask the director for a new code, and join again with 'moccasin-mat hub join'",
+        ) from error
+    return httpx.AsyncClient(
+        base_url=f"https://{host}:{hub.port}",
+        headers={"authorization": f"Bearer {token}", "content-type": "application/json"},
+        verify=trusted,
+        timeout=TIMEOUT_S,
+        trust_env=False,
+    )
+
+
 def make_table_link(settings: Settings, command_queue: TableQueue | None = None) -> TableLink:
     """Return the connection to the hub in `settings`, which starts the hub's matches through `command_queue`.
 
     Raises `SettingsError` if its files cannot be read.
     """
     name, journal = settings.table.name, settings.table.journal
-    return TableLink(mqtt.account_broker(settings.hub), settings.hub.venue, name, journal, command_queue=command_queue)
+    return TableLink(make_client(settings.hub), settings.hub.table, name, journal, command_queue=command_queue)
+
+
+def _refusal(answer: httpx.Response) -> str:
+    """Return why a report was refused."""
+    try:
+        error = msgspec.json.decode(answer.content)["error"]
+        return f"{error['message']} ({error['hint']})" if error["hint"] else str(error["message"])
+    except (msgspec.DecodeError, KeyError, TypeError):
+        return f"status {answer.status_code}"

@@ -294,8 +294,8 @@ def make_backup(settings: Settings, stack: ExitStack) -> list[Backup]:
 
 def make_hub_link(settings: Settings, command_queue: TableQueue, stack: ExitStack) -> list[TableLink]:
     """Connect the table to the hub, which sends matches through `command_queue`; `stack` closes it."""
-    with requires_extra("mqtt", "the link to the hub"):
-        from pi_controller.hub.table_link import make_table_link  # noqa: PLC0415 - only a table with a hub needs MQTT
+    with requires_extra("link", "the link to the hub"):
+        from pi_controller.hub.table_link import make_table_link  # noqa: PLC0415 - only a table with a hub needs it
     link = make_table_link(settings, command_queue)
     link.start()
     stack.callback(link.close)

@@ -5,13 +5,10 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from starlette.responses import PlainTextResponse
+from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-if TYPE_CHECKING:
-    pass
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; "
@@ -42,12 +39,12 @@ def parse_host(header: str) -> str:
 class RequestFilter:
     """ASGI middleware. It refuses host names except `localhost`, addresses and `hosts`, which stops DNS rebinding.
 
-    `posts` are the paths that accept a POST; `requests.read_body` checks the body.
+    `posts` are the paths of the routes that accept a POST.
     """
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str] = (), posts: Iterable[str] = ()) -> None:
         self._app = app
-        self._posts = frozenset(posts)
+        self._posts = [compile_path(path)[0] for path in posts]
         self._names = {"localhost", *(name.lower().removesuffix(".") for name in hosts)}
 
     def _is_allowed_host(self, header: str) -> bool:
@@ -73,7 +70,8 @@ class RequestFilter:
             await send(message)
 
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
-        path, methods = scope["path"], "GET, HEAD, POST" if scope["path"] in self._posts else "GET, HEAD"
+        path = scope["path"]
+        methods = "GET, HEAD, POST" if any(post.match(path) for post in self._posts) else "GET, HEAD"
         if len(hosts) != 1 or not self._is_allowed_host(hosts[0]):
             answer: ASGIApp = PlainTextResponse("This name is not served here.\n", 400)
         elif len(path) > MAX_PATH_CHARS or not path.isprintable():

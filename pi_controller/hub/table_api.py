@@ -1,0 +1,60 @@
+"""Where tables post their reports (`messages`), each with the token that it got when it joined."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from pi_controller.hub import messages
+from pi_controller.hub.hub import Hub
+from pi_controller.hub.tokens import Tokens
+from pi_controller.web import http_timeouts, requests
+from pi_controller.web.throttle import TokenBuckets
+
+log = logging.getLogger(__name__)
+REPORTS_A_SECOND, BURST = 50.0, 400.0
+"""Reports of one table; a table that catches up sends its whole journal."""
+MAX_TOKEN_CHARS = 100
+
+
+def records_route(hub: Callable[[], Hub | None], tokens: Tokens | None, clock: Callable[[], float]) -> Route:
+    """Return the route of the tables' reports; there is no `hub` before it runs, and no tokens without tables."""
+    buckets = TokenBuckets(REPORTS_A_SECOND, BURST)
+
+    async def take(request: Request) -> Response:
+        table, receiver = request.path_params["table"], hub()
+        await _require_token(request, table, tokens, clock())
+        http_timeouts.keep_connection(request.scope)
+        if (wait_s := buckets.take(table, clock())) > 0:
+            raise requests.RequestError("often", "this table sends too much", f"wait {wait_s:.1f} s", wait_s)
+        if receiver is None:
+            raise requests.RequestError("busy", "the hub is starting", "send it again")
+        body = await requests.read_body(request, messages.MAX_MESSAGE_BYTES)
+        try:
+            report = messages.decode(body, messages.Report)
+        except messages.MessageError as error:
+            receiver.note_unreadable(table, error)
+            raise
+        answer = await receiver.report_from_thread(table, report)
+        return Response(messages.encode(answer), media_type="application/json")
+
+    return requests.json_route(messages.RECORDS_PATH, take, "POST")
+
+
+async def _require_token(request: Request, table: str, tokens: Tokens | None, now: float) -> None:
+    """Raise `RequestError` unless the request is encrypted and has the token of `table`."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    sent = scheme.lower() == "bearer" and 0 < len(token) <= MAX_TOKEN_CHARS
+    if request.url.scheme != "https" or tokens is None:
+        raise requests.RequestError(
+            "missing", "tables report over HTTPS alone", "use the address the table joined with"
+        )
+    if not sent or not await asyncio.to_thread(tokens.is_valid, table, token, now):
+        raise requests.RequestError(
+            "signed_out",
+            f"the hub does not know the token of {table}",
+            "ask the director for a new code, and join again",
+        )
