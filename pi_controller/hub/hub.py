@@ -122,7 +122,8 @@ class Hub:
             work.cancel()
         await asyncio.gather(*pending, return_exceptions=True)
         for _, _, answer in self._incoming:
-            answer.cancel()
+            if not answer.done():
+                answer.set_exception(HubError("busy", "the hub is stopping", "send it again"))
         for work in done:
             work.result()
 
@@ -160,7 +161,7 @@ class Hub:
         shown = msgspec.structs.replace(
             shown, state=report.state, name=clean_name(report.name), mat=mat, heard=self._clock()
         )
-        if report.view is not None:
+        if bytes(report.view):
             try:
                 view = messages.decode_view(bytes(report.view))
             except messages.MessageError as error:

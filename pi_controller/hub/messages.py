@@ -178,6 +178,9 @@ StoredMessage = Hello | Events
 """A table's message that the inbox answers."""
 
 
+NO_VIEW = msgspec.Raw()
+
+
 class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Everything new at a table. `since` is a random id of this program start, `name` the table's display name.
 
@@ -190,7 +193,7 @@ class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     state: Literal["ready", "stopped"] = "ready"
     mark: _Word = ""
     records: StoredMessage | None = None
-    view: msgspec.Raw | None = None
+    view: msgspec.Raw = NO_VIEW
     health: Health | None = None
     reply: Reply | None = None
 

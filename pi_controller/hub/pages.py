@@ -247,7 +247,7 @@ class HubPages:
             Route("/static/{name}", self._file),
             *help_routes(),
             requests.json_route(PATH, self._join_table, "POST"),
-            records_route(lambda: self.hub, self._tokens, self._clock),
+            records_route(lambda: self.hub, lambda: self._tokens, self._clock),
             requests.json_route(HOME, self._console),
             requests.json_route(f"{HOME}/sign-in", self._sign_in, "GET", "POST"),
             requests.json_route(f"{HOME}/sign-out", self._signing.sign_out, "POST"),

@@ -20,13 +20,13 @@ REPORTS_A_SECOND, BURST = 50.0, 400.0
 MAX_TOKEN_CHARS = 100
 
 
-def records_route(hub: Callable[[], Hub | None], tokens: Tokens | None, clock: Callable[[], float]) -> Route:
-    """Return the route of the tables' reports; there is no `hub` before it runs, and no tokens without tables."""
+def records_route(hub: Callable[[], Hub | None], tokens: Callable[[], Tokens | None], clock: Callable[[], float]) -> Route:
+    """Return the route of the tables' reports; `hub` and `tokens` return None before the hub runs."""
     buckets = TokenBuckets(REPORTS_A_SECOND, BURST)
 
     async def take(request: Request) -> Response:
         table, receiver = request.path_params["table"], hub()
-        await _require_token(request, table, tokens, clock())
+        await _require_token(request, table, tokens(), clock())
         http_timeouts.keep_connection(request.scope)
         if (wait_s := buckets.take(table, clock())) > 0:
             raise requests.RequestError("often", "this table sends too much", f"wait {wait_s:.1f} s", wait_s)

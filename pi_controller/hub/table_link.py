@@ -245,7 +245,7 @@ class TableLink(Observer[Table]):
         state: Literal["ready", "stopped"] = "ready",
     ) -> None:
         """Post a report and process the answer. Raises `LinkError`, `MessageError`."""
-        packed = msgspec.Raw(msgspec.json.encode(view)) if view is not None else None
+        packed = msgspec.Raw(msgspec.json.encode(view)) if view is not None else messages.NO_VIEW
         report = messages.Report(self._start, self._name, state, self._mark, records, packed, health, reply)
         began = self._clock()
         try:

@@ -13,7 +13,7 @@ from pi_controller.hub.boards import Boards
 from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import MAX_UNANSWERED_S, Director
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.messages import Reply, State, encode
+from pi_controller.hub.messages import Reply
 from pi_controller.hub.store import StoreError
 from pi_controller.referee.facts import GameOpened
 from pi_controller.runtime.console import execute_line
@@ -104,11 +104,11 @@ def test_match_counts_once_despite_kills(hall):
     hall.start()
     hall.until(lambda: table.match == "W1-1")
     epoch = table.epoch
-    hall.broker.kill()
+    hall.line.cut.add("all")
     table.do("toss A", "forfeit B")
     table.close()
     hall.stop()
-    hall.broker.start()
+    hall.line.cut.clear()
     table.start()
     hall.start()
     hall.until(lambda: "W1-1" in hall.now.sources)
@@ -226,13 +226,6 @@ def lost(log, append, *decided):
     append(*decided)
     log._last, log.keys = before
     raise StoreError("the connection broke")
-
-
-def test_a_second_hub_at_the_broker_is_noticed(hall, caplog):
-    hall.pass_time(1.0)
-    hall.send("", "state", encode(State("ready", "another")))
-    hall.until(lambda: hall.hub.rival)
-    assert "stop one of the two" in caplog.text
 
 
 def card(hall, name, place):
@@ -517,5 +510,5 @@ def test_newer_table_program_is_noted_and_logged(hall, monkeypatch, caplog):
 
 def test_messages_of_another_version_are_noted_for_director(hall):
     hall.pass_time(1.0)
-    hall.send("t02", "hello", b'{"ask":"a","games":[],"new":1}')
-    hall.until(lambda: "t02 sends messages (hello)" in hall.director.notes.get("messages of t02", ""))
+    hall.post("t02", b'{"since":"a","new":1}')
+    hall.until(lambda: "t02 sends reports" in hall.director.notes.get("messages of t02", ""))

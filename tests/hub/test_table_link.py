@@ -1,15 +1,11 @@
 """A table's link to the hub: all arrives, the game never waits, and nothing hidden is sent."""
 
-import asyncio
 from contextlib import closing
 
-import aiomqtt
+import msgspec
 import pytest
-import travel
-from hub_hall import HubHall
 
-from pi_controller.hub.messages import State, encode
-from pi_controller.hub.mqtt import until_one_ends
+from pi_controller.hub.messages import LOST_S, MAX_MESSAGE_BYTES, Report, encode
 from pi_controller.journal import file
 from pi_controller.sensing.events import Button, HandIn, HandOut, Link
 
@@ -45,25 +41,75 @@ def test_hub_stores_and_shows_the_whole_game(hall, table):
     assert hall.inbox.alarms() == []
 
 
-def test_game_arrives_after_the_broker_was_away(hall, table):
+def test_game_arrives_after_the_line_was_cut(hall, table):
     table.do("toss A", "found")
     hall.await_records(table)
-    hall.broker.kill()
+    hall.line.cut.add("t01")
     table.do("found", "missed", "found")
     hall.pass_time(60.0)
-    hall.broker.start()
+    hall.line.cut.clear()
+    hall.await_records(table)
+    assert list(hall.inbox.rows("t01", table.epoch)) == stored(table.path)
+
+
+def test_records_are_stored_once_although_answers_are_lost(hall, table):
+    table.do("toss A", "found")
+    hall.await_records(table)
+    hall.line.lost_answers.add("t01")
+    table.do("found")
+    hall.pass_time(10.0)
+    assert hall.count_records(table) == table.journal.seq, "the hub has them although the table does not know"
+    hall.line.lost_answers.clear()
+    table.do("found", "missed", "found")
     hall.await_records(table)
     assert list(hall.inbox.rows("t01", table.epoch)) == stored(table.path)
 
 
 def test_hub_tells_stopped_from_lost_tables(hall, table):
     hall.until(lambda: (one := hall.shown("t01")) and one.state == "ready")
-    hall.broker.drop("t01")
-    hall.loop.settle()
-    assert hall.shown("t01").state == "lost"
+    hall.line.cut.add("t01")
+    cut = hall.clock()
+    hall.until(lambda: hall.shown("t01").state == "lost")
+    assert LOST_S - 1.0 <= hall.clock() - cut <= LOST_S + 2.0
+    hall.line.cut.clear()
     hall.until(lambda: hall.shown("t01").state == "ready")
     table.disconnect()
     hall.until(lambda: hall.shown("t01").state == "stopped")
+
+
+def test_table_without_news_reports_every_second(hall, table):
+    sent = []
+    hall.pass_time(5.0)
+    hall.line.sent = lambda *report: sent.append(report)
+    hall.pass_time(20.0)
+    assert 18 <= len(sent) <= 21
+    assert all(len(body) < 200 for _, body in sent)
+
+
+def test_retries_back_off_and_are_spread(hall, table):
+    hall.pass_time(2.0)
+    tries = []
+    hall.line._require_line = None
+    hall.line.sent = lambda *_: tries.append(hall.loop.time())
+    hall.line.lost_answers.add("t01")
+    hall.pass_time(60.0)
+    waits = [after - before for before, after in zip(tries, tries[1:], strict=False)]
+    assert max(waits[:2]) < 1.0
+    assert min(waits[6:]) >= 1.0
+    assert max(waits) <= 3.0 + 2 * 0.05
+    assert len({round(wait, 2) for wait in waits[6:]}) > 3
+
+
+def test_other_hub_at_same_address_gets_everything_again(hall, table):
+    """As after a standby took over: nothing has to be started again."""
+    table.do("toss A", "found")
+    hall.await_records(table)
+    hall.stop()
+    hall.start()
+    hall.until(lambda: (one := hall.shown("t01")) and one.view == table.table.view and one.health)
+    table.do("missed", "found")
+    hall.await_records(table)
+    assert hall.inbox.alarms() == []
 
 
 def test_health_has_rounded_disk_space_and_clock_error(hall):
@@ -82,16 +128,6 @@ def test_hub_notes_last_contact_and_mat(hall, table):
     for up in (True, False):
         table.feel(Link(table.clock(), up=up))
         hall.until(lambda up=up: hall.shown("t01").mat is up)
-
-
-def test_retained_state_and_last_will_are_no_contact(tmp_path):
-    hall = HubHall(tmp_path)
-    hall.send("t01", "state", encode(State("ready", "aa", "Table 1")), retain=True)
-    hall.pass_time(1.0)
-    hall.send("t02", "state", encode(State("lost", "aa", "Table 2")), retain=True)
-    hall.pass_time(1.0)
-    assert [(one.state, one.heard) for one in hall.statuses] == [("ready", None), ("lost", None)]
-    hall.close()
 
 
 def test_due_health_waits_for_end_of_hide(hall, table):
@@ -143,6 +179,7 @@ def test_games_before_the_first_hub_are_not_sent(hall, table):
     table.do("new", "toss B")
     assert table.epoch != epoch
     hall.start()
+    table.reach = lambda: hall.line.client("t01")
     table.connect()
     hall.await_records(table)
     assert epoch not in hall.inbox.record_counts()["t01"]
@@ -157,49 +194,52 @@ def test_another_card_is_refused_and_not_merged(hall, table):
     assert hall.count_records(other) == 0
 
 
-def test_unreadable_messages_are_ignored(hall, table):
-    hall.pass_time(1.0)
-    for kind in ("hello", "ev", "state", "view"):
-        hall.send("t02", kind, b"\xff{")
-    hall.send("t02", "state", encode(State("ready", "s", "n")))
-    hall.until(lambda: (one := hall.shown("t02")) and one.state == "ready")
-    table.do("found")
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        (b"", 400, "message"),
+        (b"\xff{", 400, "message"),
+        (b'{"since":"a","mood":"good"}', 400, "message"),
+        (b'{"since":"a","records":{"kind":"events","epoch":"","records":[]}}', 400, "message"),
+        (b"[" * 100_000, 400, "message"),
+        (b" " * (MAX_MESSAGE_BYTES + 1), 413, "large"),
+    ],
+)
+def test_unreadable_report_is_refused_and_named(hall, table, body, status, code):
+    answer = hall.post("t02", body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert ("messages of t02" in hall.director.notes) is (code == "message")
+    table.do("toss A", "found")
     hall.await_records(table)
 
 
-def test_ignored_cancellation_is_repeated():
-    """As by `asyncio.wait_for` of Python 3.11, where what it waits for comes in the same turn of the loop."""
-    dropped = []
-
-    async def busy():
-        while True:
-            try:
-                await asyncio.sleep(3600.0)
-            except asyncio.CancelledError:
-                if dropped:
-                    raise
-                dropped.append("once")
-
-    async def ends():
-        await asyncio.sleep(0.0)
-
-    travel.run(until_one_ends(busy(), ends()))
-    assert dropped == ["once"]
+def test_view_that_cannot_be_drawn_holds_up_no_report(hall, table):
+    hall.pass_time(1.0)
+    broken = msgspec.Raw(b'{"seq": 1, "game": "chess"}')
+    assert hall.post("t01", encode(Report("aa", view=broken))).status_code == 200
+    assert hall.shown("t01").view == table.table.view
+    assert "messages of t01" in hall.director.notes
 
 
-def test_error_of_one_task_ends_the_others():
-    ended = []
+@pytest.mark.parametrize("token", ["x", "a" * 43, "é" * 10, "y" * 5000])
+def test_report_with_a_wrong_token_is_refused(hall, table, token):
+    answer = hall.post("t01", encode(Report("aa")), token.encode("latin-1"))
+    assert (answer.status_code, answer.json()["error"]["code"]) == (401, "signed_out")
 
-    async def busy():
-        try:
-            await asyncio.sleep(3600.0)
-        finally:
-            ended.append("busy")
 
-    async def fails():
-        raise aiomqtt.MqttError("gone")
+def test_token_of_another_table_is_refused(hall, table):
+    token = hall.tokens.issue("t02")
+    assert hall.post("t01", encode(Report("aa")), token).status_code == 401
+    assert hall.post("t02", encode(Report("aa")), token).status_code == 200
+    hall.tokens.revoke("t02")
+    assert hall.post("t02", encode(Report("aa")), token).status_code == 401
 
-    with pytest.raises(BaseExceptionGroup) as caught:
-        travel.run(until_one_ends(fails(), busy()))
-    assert caught.group_contains(aiomqtt.MqttError, match="gone")
-    assert ended == ["busy"]
+
+def test_flooding_table_is_slowed_and_delays_no_other(hall, table):
+    token = hall.tokens.issue("t02")
+    answers = [hall.post("t02", encode(Report("aa")), token) for _ in range(1000)]
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert refused
+    assert float(refused[0].headers["retry-after"]) >= 1
+    table.do("toss A")
+    hall.await_records(table)

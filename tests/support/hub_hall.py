@@ -1,20 +1,18 @@
-"""A hub with a tournament and the tables that play it, over a broker in memory, in time that leaps."""
+"""A hub with a tournament and the tables that play it, on a line in memory, in time that leaps."""
 
 import asyncio
 from contextlib import ExitStack
-from unittest import mock
 
 from judge_house import BEGAN
-from linked_table import VENUE, LinkedTable
-from memory_broker import MemoryBroker
+from hub_line import HubLine
+from linked_table import LinkedTable
 from travel import travelling
 
-from pi_controller.hub import mqtt
 from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
 from pi_controller.hub.hub import Hub
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.messages import topic
+from pi_controller.hub.tokens import Tokens
 from pi_controller.tournament import decisions as d
 
 TEAMS = ("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim")
@@ -22,14 +20,17 @@ TURN_S, LIMIT_S = 0.05, 600.0
 
 
 class HubHall:
-    """A hub with its tournament, that can be stopped and started again, and tables that step while one waits."""
+    """A hub with its tournament, that can be stopped and started again, and tables that step while one waits.
+
+    The machine's clock is set `set_s` ahead of the steady one.
+    """
 
     def __init__(self, folder, where=None):
         self.folder, self.where = folder, where or folder / "hub.sqlite"
-        self.tables, self.statuses, self.broker = {}, (), MemoryBroker()
+        self.tables, self.statuses, self.set_s = {}, (), 0.0
         self._stack = ExitStack()
         self.loop = self._stack.enter_context(travelling())
-        self._stack.enter_context(mock.patch.object(mqtt, "make_client", self.broker.connect))
+        self.line, self._issued = HubLine(self.clock), {}
         self.hub = None
         self.start()
 
@@ -41,14 +42,19 @@ class HubHall:
         self.inbox = Inbox(self.where)
         self.log = TournamentLog(self.where)
         self.director = Director(self.log, self.inbox)
-        self.hub = Hub(self.inbox, self.broker.account("hub"), VENUE, self._show, self.clock, self.director)
+        self.tokens = self.line.tokens = Tokens(self.where)
+        self.hub = self.line.hub = Hub(
+            self.inbox, self._show, self.clock, self.director, wall=lambda: self.clock() + self.set_s
+        )
         self._closing = asyncio.Event()
         self._run = self.loop.create_task(self.hub.run(self._closing))
 
     def stop(self):
         if self.hub is not None:
             self._closing.set()
+            self.line.hub = None
             self.loop.run(self._run)
+            self.tokens.close()
             self.log.close()
             self.inbox.close()
             self.hub = None
@@ -60,7 +66,11 @@ class HubHall:
 
     def linked(self, path, account, *how, **more):
         """Return a table with its journal at `path`, which steps with the others only if it is in `tables`."""
-        return LinkedTable(path, self.broker.account(account), *how, now=self.clock, loop=self.loop, **more)
+        token = self._issued.get(account) or self.tokens.issue(account)
+        self._issued[account] = token
+        return LinkedTable(
+            path, account, lambda: self.line.client(account, token), *how, now=self.clock, loop=self.loop, **more
+        )
 
     def do(self, *facts):
         for fact in facts:
@@ -96,15 +106,20 @@ class HubHall:
         self.until(lambda: self.count_records(table) == table.journal.seq)
 
     def count_records(self, table):
-        return self.inbox.record_counts().get(table.account.user, {}).get(table.epoch)
+        return self.inbox.record_counts().get(table.account, {}).get(table.epoch)
 
     def shown(self, table):
         """Return what the hub shows of a table; None before it knows it."""
         return next((one for one in self.statuses if one.table == table), None)
 
-    def send(self, name, kind, payload, *, retain=False):
-        """Send a message as the table `name`."""
-        self.broker.publish(name, topic(VENUE, name, kind), payload, retain=retain)
+    def post(self, name, body, token=None):
+        """Post `body` as the table `name`; return the answer."""
+
+        async def post():
+            async with self.line.client(name, token) as client:
+                return await client.post(f"/api/tables/{name}/records", content=body)
+
+        return self.loop.run(post())
 
     @property
     def now(self):

@@ -13,9 +13,6 @@ from pi_controller.runtime.console import execute_line
 from pi_controller.table.table import Table, journalled_game
 from pi_controller.table.table_queue import TableQueue
 
-VENUE = "hall"
-
-
 def refereed(rules):
     return referee_for(rules, RefereeSettings(), random.Random(1).randbytes)
 
@@ -23,12 +20,14 @@ def refereed(rules):
 class LinkedTable:
     """A table without a mat; `do` is what is typed at it. Its clock is `slow` s behind `now`'s.
 
+    It is `account` at the hub, which it asks through the client that `reach()` returns.
+
     Its link runs on `loop`, a `TravelLoop`; without one in a thread of its own.
     """
 
-    def __init__(self, path, account, kind="dakota", slow=0.0, *, name="", now=time.time, loop=None):
-        self.path, self.account, self.kind, self.slow = path, account, kind, slow
-        self.name, self.now, self.loop = name or account.user, now, loop
+    def __init__(self, path, account, reach, kind="dakota", slow=0.0, *, name="", now=time.time, loop=None):
+        self.path, self.account, self.reach, self.kind, self.slow = path, account, reach, kind, slow
+        self.name, self.now, self.loop = name or account, now, loop
         self.start()
 
     def clock(self):
@@ -46,7 +45,7 @@ class LinkedTable:
         """Begin the link to the hub."""
         steady = {} if self.loop is None else {"clock": self.loop.time}
         self.link = TableLink(
-            self.account, VENUE, self.name, self.path, command_queue=self.queue, wall=self.clock, **steady
+            self.reach(), self.account, self.name, self.path, command_queue=self.queue, wall=self.clock, **steady
         )
         if self.loop is None:
             self.link.start()
