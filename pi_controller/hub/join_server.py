@@ -172,6 +172,11 @@ class JoinServer:
         self._codes.close(table)
         self._update_waiting()
 
+    async def remove_table(self, table: str) -> None:
+        """Take `table` out: its token and its code are no longer valid. Raises `StoreError`."""
+        await self.revoke_code(table)
+        await asyncio.to_thread(self._tokens.revoke, table)
+
     def close(self) -> None:
         """Revoke all codes."""
         for one in self._codes.waiting(self._clock()):

@@ -120,6 +120,12 @@ class OpenCode(msgspec.Struct, forbid_unknown_fields=True, tag_field="do", tag="
     anew: bool = False
 
 
+class RemoveTable(msgspec.Struct, forbid_unknown_fields=True, tag_field="do", tag="remove"):
+    """Take `table` out: its token is no longer valid. It may join again."""
+
+    table: TableName
+
+
 class RevokeCode(msgspec.Struct, forbid_unknown_fields=True, tag_field="do", tag="shut"):
     """Revoke the join code for `table`."""
 
@@ -440,14 +446,18 @@ class HubPages:
         return requests.json_response({"ok": True, "seq": done.seq, "teams": len(teams)})
 
     async def _join(self, request: Request) -> Response:
-        """Open or revoke a join code. The code is only in this answer."""
+        """Open or revoke a join code, or take a table out. The code is only in this answer."""
         session = await self._signing.require_session(request)
-        sent = await requests.read_request(request, cast("Any", OpenCode | RevokeCode))
+        sent = await requests.read_request(request, cast("Any", OpenCode | RevokeCode | RemoveTable))
         self._require_director(session.person.role, "let tables join")
         self._signing.charge_command(session)
         if self.join_server is None:
             raise requests.RequestError("busy", "the hub is starting", "try again in a moment")
         table = sent.table
+        if isinstance(sent, RemoveTable):
+            await self.join_server.run_from_thread(self.join_server.remove_table(table))
+            log.info("%s has taken %s out", session.person.name, table)
+            return requests.json_response({"ok": True})
         if isinstance(sent, RevokeCode):
             await self.join_server.run_from_thread(self.join_server.revoke_code(table))
             return requests.json_response({"ok": True})

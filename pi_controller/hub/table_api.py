@@ -20,7 +20,9 @@ REPORTS_A_SECOND, BURST = 50.0, 400.0
 MAX_TOKEN_CHARS = 100
 
 
-def records_route(hub: Callable[[], Hub | None], tokens: Callable[[], Tokens | None], clock: Callable[[], float]) -> Route:
+def records_route(
+    hub: Callable[[], Hub | None], tokens: Callable[[], Tokens | None], clock: Callable[[], float]
+) -> Route:
     """Return the route of the tables' reports; `hub` and `tokens` return None before the hub runs."""
     buckets = TokenBuckets(REPORTS_A_SECOND, BURST)
 

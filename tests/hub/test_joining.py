@@ -15,16 +15,12 @@ import msgspec
 import pytest
 import travel
 from hub_site import Site, certify
-from linked_table import VENUE
-from memory_broker import MemoryBroker
-from mosquitto import needs_mosquitto
 from visit import visitor
 
 from pi_controller.cli.hub import hub as main
 from pi_controller.config import read_settings
 from pi_controller.errors import UsageError
 from pi_controller.hub import join as joining
-from pi_controller.hub import join_server, mqtt
 from pi_controller.hub.join import (
     JoinCode,
     JoinError,
@@ -37,15 +33,8 @@ from pi_controller.hub.join import (
 from pi_controller.hub.join_server import CODE_LIFETIME_S, JoinCodes, JoinServer, JoinServerError
 from pi_controller.hub.run import HubRun
 from pi_controller.hub.settings import HTTPS_PORT, HubSettings
-from pi_controller.hub.setup import (
-    CA,
-    PASSWORD,
-    PID,
-    TABLES,
-    read_certificate,
-    reload_broker,
-    write_hub_files,
-)
+from pi_controller.hub.setup import CA, read_certificate, write_hub_files
+from pi_controller.hub.tokens import Tokens
 from pi_controller.web.server import WebServer
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -93,18 +82,12 @@ def reached(monkeypatch):
 
 
 class House:
-    """A hub as `hub run` runs it, at a broker in memory and without a server; the director is signed in at `web`."""
+    """A hub as `hub run` runs it, without a server; the director is signed in at `web`."""
 
     def __init__(self, folder):
         self.folder, self.said, self._stack = folder, [], ExitStack()
-        self.loop, self.broker = self._stack.enter_context(travel.travelling()), MemoryBroker()
-        self.reload(folder)
-        for module, name, other in (
-            (mqtt, "make_client", self.broker.connect),
-            (join_server, "reload_broker", self.reload),
-            (WebServer, "start", lambda _: None),
-        ):
-            self._stack.enter_context(mock.patch.object(module, name, other))
+        self.loop = self._stack.enter_context(travel.travelling())
+        self._stack.enter_context(mock.patch.object(WebServer, "start"))
         self.run, self._closing = HubRun(folder, self.said.append, shows=True), asyncio.Event()
         self._running = self.loop.create_task(self.run.run(self._closing))
         self.loop.run(self.run.wait_until_listening())
@@ -112,12 +95,6 @@ class House:
         self.web = self.browser("http")
         name, pin = re.search(r"as '(.+)' with the PIN (\w+)", "\n".join(self.said)).groups()
         assert self.web.post("/director/sign-in", json={"name": name, "pin": pin}).status_code == 200
-
-    def reload(self, folder):
-        """Have the broker accept the accounts of the hub's files."""
-        paths = {path.parent.name: path for path in folder.glob(f"{TABLES}/*/{PASSWORD}")}
-        paths["hub"] = folder / "hub.password"
-        self.broker.passwords = {name: path.read_text().strip() for name, path in paths.items()}
 
     def browser(self, scheme):
         origin = f"{scheme}://localhost"
@@ -143,9 +120,9 @@ class House:
 
 @pytest.fixture
 def files(tmp_path):
-    """Return a folder with the files of a hub for the tables t01 and t02."""
+    """Return a folder with the files of a hub."""
     folder = tmp_path / "hub"
-    write_hub_files(folder, VENUE, ["t01", "t02"], ["127.0.0.1", "localhost"], 8883, NOW)
+    write_hub_files(folder, "hall", ["127.0.0.1", "localhost"], NOW)
     return folder
 
 
@@ -176,8 +153,17 @@ def nothing_written(settings):
     return [path.name for path in settings.parent.iterdir()] == [settings.name] and "hub" not in settings.read_text()
 
 
-@needs_mosquitto
-def test_joined_table_has_its_account_and_secrets_stay(house, settings, capsys, caplog):
+def report(house, token, table="t09"):
+    """Post a report as `table` does; return the status."""
+    headers = {"authorization": f"Bearer {token}"}
+    return (
+        house.browser("https")
+        .post(f"/api/tables/{table}/records", content=b'{"since":"a"}', headers=headers)
+        .status_code
+    )
+
+
+def test_joined_table_reports_and_secrets_stay(house, settings, capsys, caplog):
     caplog.set_level(logging.DEBUG)
     opened = house.opened("t09")
     assert 'data-joining="t09"' in house.web.get("/director").text
@@ -187,17 +173,32 @@ def test_joined_table_has_its_account_and_secrets_stay(house, settings, capsys, 
     assert "This table is t09 of hall" in told
     assert "Now start the table again: moccasin-mat run --settings" in told
     hub = read_settings(settings).hub
-    assert (hub.address, hub.port, hub.venue, hub.table) == ("127.0.0.1", 8883, VENUE, "t09")
+    assert (hub.address, hub.port, hub.table) == ("127.0.0.1", house.run.pages.secure_port, "t09")
     assert settings.read_text().startswith('# ours\n[board]\nport = "none"\n')
-    password = (settings.parent / "hub.password").read_text().strip()
-    assert password == (house.folder / TABLES / "t09" / PASSWORD).read_text().strip()
+    token = (settings.parent / "hub.token").read_text().strip()
+    assert report(house, token) == 200
     shown = house.web.get("/director").text + house.web.get("/").text
-    for secret in (password, opened["code"], opened["code"].replace("-", "")[:7]):
+    for secret in (token, opened["code"], opened["code"].replace("-", "")[:7]):
         assert secret not in shown + caplog.text + told
-    assert password not in (house.folder / "passwords").read_text()
+    assert token.encode() not in b"".join(path.read_bytes() for path in house.folder.glob("hub.sqlite*"))
 
 
-@needs_mosquitto
+def test_reports_need_encryption(house, settings):
+    joined(house.opened("t09"), settings)
+    headers = {"authorization": f"Bearer {(settings.parent / 'hub.token').read_text().strip()}"}
+    assert house.web.post("/api/tables/t09/records", content=b'{"since":"a"}', headers=headers).status_code == 404
+
+
+def test_removed_table_reports_no_more_until_it_joins_again(house, settings, tmp_path):
+    joined(house.opened("t09"), settings)
+    token = (settings.parent / "hub.token").read_text().strip()
+    assert house.ask("t09", do="remove").status_code == 200
+    assert report(house, token) == 401
+    second = fresh(tmp_path)
+    joined(house.opened("t09", anew=True), second)
+    assert report(house, (second.parent / "hub.token").read_text().strip()) == 200
+
+
 def test_code_is_valid_once_and_for_one_table(house, settings, tmp_path):
     opened, other = house.opened("t09"), house.opened("t10")
     joined(opened, settings)
@@ -208,15 +209,14 @@ def test_code_is_valid_once_and_for_one_table(house, settings, tmp_path):
     refused = house.ask("t09")
     assert refused.status_code == 409
     assert "there is a table t09 already" in refused.json()["error"]["message"]
-    before = (settings.parent / "hub.password").read_text()
+    before = (settings.parent / "hub.token").read_text()
     assert house.ask("t10", do="shut").status_code == 200
     with pytest.raises(JoinError, match="revoked"):
         joined(other, second)
     joined(house.opened("t09", anew=True), second)
-    assert (second.parent / "hub.password").read_text() != before
+    assert (second.parent / "hub.token").read_text() != before
 
 
-@needs_mosquitto
 def test_join_needs_encryption(house, settings):
     opened = house.opened("t09")
     request = msgspec.json.encode(JoinRequest(joining.VERSION, parse_code(opened["code"]).secret))
@@ -225,10 +225,11 @@ def test_join_needs_encryption(house, settings):
 
 
 def test_unreachable_hub_opens_no_code(tmp_path):
-    async def open_code(host, broker, certificate=b""):
-        given = {"page": {"host": host}, "broker": {"address": broker}}
-        server = JoinServer(tmp_path, HubSettings.model_validate(given), None, tuple, print, HTTPS_PORT, certificate)
-        return await server.open("t09")
+    async def open_code(host, address, certificate=b""):
+        given = {"page": {"host": host}, "venue": {"address": address}}
+        with Tokens(tmp_path / "hub.sqlite") as tokens:
+            given = HubSettings.model_validate(given)
+            return await JoinServer(tmp_path, given, tokens, tuple, print, HTTPS_PORT, certificate).open("t09")
 
     with pytest.raises(JoinServerError, match="only this machine"):
         travel.run(open_code("127.0.0.1", "192.0.2.7"))
@@ -238,8 +239,6 @@ def test_unreachable_hub_opens_no_code(tmp_path):
     assert issued.command == f"moccasin-mat hub join 192.0.2.7 {issued.code}"
 
 
-@needs_mosquitto
-@needs_mosquitto
 def test_newer_program_is_noted_on_joining(house, settings, monkeypatch, capsys):
     for module in ("hub.join", "cli.hub"):
         monkeypatch.setattr(f"pi_controller.{module}.__version__", "99.0")
@@ -255,31 +254,8 @@ def fresh(folder):
     return path
 
 
-@needs_mosquitto
-def test_account_of_setup_is_given_unchanged(house, settings):
-    before = (house.folder / "passwords").read_bytes()
-    joined(house.opened("t02"), settings)
-    assert (house.folder / "passwords").read_bytes() == before
-    assert read_settings(settings).hub.table == "t02"
-
-
-@needs_mosquitto
-def test_code_stays_valid_while_the_broker_is_missing(house, settings):
-    opened = house.opened("t09")
-    missing = mock.patch.object(join_server, "reload_broker", reload_broker)
-    with missing, pytest.raises(JoinError, match="cannot reload its accounts") as told:
-        joined(opened, settings)
-    assert "hub setup" in told.value.hint
-    assert nothing_written(settings)
-    silent = mock.patch.object(join_server, "reload_broker")
-    with silent, pytest.raises(JoinError, match="does not accept the new account"):
-        joined(opened, settings)
-    assert joined(opened, settings) == 0
-
-
-@needs_mosquitto
 def test_director_alone_opens_codes_for_valid_names(house):
-    for name in ("hub", "Table 1", "t/1", "+"):
+    for name in ("Table 1", "t/1", "+"):
         assert house.ask(name).status_code == 409, name
     body = {"do": "open", "table": "t09"}
     assert house.web.post("/director/join", json=body, headers={"origin": "http://evil.example"}).status_code == 403
@@ -294,7 +270,7 @@ def test_other_roles_let_no_table_join(tmp_path, role):
         assert site.web.post("/director/join", json=body).status_code == 403
         site.sign_in("head", "Bea")
         found = site.web.post("/director/join", json=body)
-        assert (found.status_code, "a trial hub on one machine" in found.text) == (409, True)
+        assert (found.status_code, found.json()["error"]["code"]) == (503, "busy")
 
 
 def test_wrong_codes_are_throttled_like_wrong_pins():
@@ -361,14 +337,14 @@ def test_join_sends_no_bytes_to_other_certificate(reached, settings):
 
 
 def account(table="t09", ca="no certificate"):
-    return msgspec.json.encode(joining.Account("192.0.2.7", 8883, "hall", table, "secret", ca))
+    return msgspec.json.encode(joining.Account("192.0.2.7", 8443, "hall", table, "secret", ca))
 
 
 @pytest.mark.parametrize(
     "answer",
     [
         b"",
-        b'{"type":"joined","version":3,"something":"else"}',
+        b'{"type":"joined","version":4,"something":"else"}',
         account('t"9\n'),
         account(),
         account(ca="x" * 20_000),
@@ -384,14 +360,13 @@ def test_unreadable_answer_leaves_settings_unchanged(reached, venue, settings, a
     assert nothing_written(settings)
 
 
-@needs_mosquitto
 def test_request_of_another_version_is_refused(house):
     once = parse_code(house.opened("t09")["code"]).secret
     first, second = (
         msgspec.json.decode(house.answer(body), type=JoinRefused)
         for body in (msgspec.json.encode(JoinRequest(99, once)), b"\xff\xfe")
     )
-    assert "version 2, and this is 99" in first.message
+    assert "version 3, and this is 99" in first.message
     assert "same version" in second.hint
     assert house.browser("https").post(joining.PATH, content=b"x" * 200_000).status_code == 413
 
@@ -446,17 +421,10 @@ def test_invalid_hub_address_is_refused(text):
         parse_hub_address(text)
 
 
-def test_no_other_program_gets_a_signal(tmp_path):
-    for text in ("", "x", "99999999", "1"):
-        (tmp_path / PID).write_text(text)
-        with pytest.raises(OSError, match="cannot reload"):
-            reload_broker(tmp_path)
-
-
 def test_table_joins_without_packages_of_the_hub():
     program = """
 import sys
-for name in ("cryptography", "amqtt", "psycopg"):
+for name in ("cryptography", "psycopg"):
     sys.modules[name] = None
 import pi_controller.hub.join
 """

@@ -12,11 +12,11 @@ from linked_table import LinkedTable
 from mosquitto import needs_mosquitto
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
+from pi_controller.hub.mqtt import can_sign_in
 from ports import free_port
 from real_hub import RealHub
 
 from pi_controller.hub.messages import topic
-from pi_controller.hub.mqtt import can_sign_in
 from pi_controller.hub.run import embedded_broker
 from pi_controller.journal import file
 

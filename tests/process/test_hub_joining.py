@@ -12,12 +12,12 @@ import pytest
 from brokers import PATIENCE_S, VENUE, Mosquitto, client
 from hub_site import certify
 from mosquitto import needs_mosquitto
+from pi_controller.hub.mqtt import can_sign_in, make_client
 from real_hub import RealHub
 
 from pi_controller.cli.hub import hub as main
 from pi_controller.config import read_settings
 from pi_controller.hub.join import JoinError, new_code, parse_hub_address
-from pi_controller.hub.mqtt import can_sign_in, make_client
 from pi_controller.hub.setup import SERVER, SERVER_KEY
 from pi_controller.hub.table_link import make_table_link
 

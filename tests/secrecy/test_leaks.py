@@ -5,6 +5,7 @@ import logging
 import pytest
 import secrecy_tables
 from msgspec.structs import replace
+from pi_controller.hub.mqtt import QOS, encode
 from secrecy_channels import CHANNELS, difference
 from secrecy_people import strikes
 
@@ -12,7 +13,6 @@ from pi_controller.board.board_strip import BoardStrip
 from pi_controller.display import voice
 from pi_controller.display.lights import StickWalk
 from pi_controller.hub import hub as hub_module
-from pi_controller.hub.mqtt import QOS, encode
 from pi_controller.hub.table_link import TableLink
 from pi_controller.journal.journal import Journal
 from pi_controller.recording import hits

@@ -3,8 +3,8 @@
 import asyncio
 from contextlib import ExitStack
 
-from judge_house import BEGAN
 from hub_line import HubLine
+from judge_house import BEGAN
 from linked_table import LinkedTable
 from travel import travelling
 

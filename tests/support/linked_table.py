@@ -13,6 +13,7 @@ from pi_controller.runtime.console import execute_line
 from pi_controller.table.table import Table, journalled_game
 from pi_controller.table.table_queue import TableQueue
 
+
 def refereed(rules):
     return referee_for(rules, RefereeSettings(), random.Random(1).randbytes)
 

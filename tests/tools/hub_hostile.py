@@ -31,6 +31,7 @@ from brokers import PATIENCE_S, VENUE, Mosquitto
 from hub_chaos import memory_mb, store_at
 from hub_load import played
 from msgspec import inspect
+from pi_controller.hub.mqtt import Will, make_client
 from ports import free_port
 from postgres import server_of
 
@@ -38,7 +39,6 @@ from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import Ack, Events, Hello, SentGame, SentRecord, State, decode, encode, topic
-from pi_controller.hub.mqtt import Will, make_client
 from pi_controller.hub.settings import FILE
 from pi_controller.journal.file import JournalRow, genesis, next_hash
 from pi_controller.referee.facts import ANY_FACT, GameOpened, MatchGiven

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from linked_table import VENUE
 from mosquitto import MOSQUITTO
+from pi_controller.hub.mqtt import Broker, Will, make_client
 from ports import free_port
 
 from pi_controller.hub.messages import State, topic
-from pi_controller.hub.mqtt import Broker, Will, make_client
 from pi_controller.hub.settings import FILE
 from pi_controller.hub.setup import CA, CONF, PASSWORD, TABLES, write_hub_files
 

@@ -17,6 +17,7 @@ from card_machine import CardMachine
 from headless import wait_until
 from judge_house import PIN
 from linked_table import LinkedTable
+from pi_controller.hub.mqtt import Broker, check_ca_file, make_client, publish, read_password
 from ports import free_port
 from real_hub import RealHub
 from served_house import ServedHouse as House
@@ -24,7 +25,6 @@ from served_house import ServedHouse as House
 from pi_controller.card import first_start
 from pi_controller.config import read_settings
 from pi_controller.hub.messages import State, topic
-from pi_controller.hub.mqtt import Broker, check_ca_file, make_client, publish, read_password
 from pi_controller.web.start_page import StartPage, start_routes
 
 TEAMS = ("Lower Sioux", "Spirit Lake", "Prairie Island", "Upper Sioux", "Big Coulee", "Long Hollow", "Veblen", "Peever")
