@@ -19,7 +19,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from pi_controller.errors import MatError, describe_error
 from pi_controller.host.files import write_private_file
 from pi_controller.hub.settings import FILE
-from pi_controller.web.connection_limits import is_loopback
+from pi_controller.web.address import is_public_host
 
 CA, CA_KEY, SERVER, SERVER_KEY = "ca.crt", "ca.key", "server.crt", "server.key"
 CA_DAYS, SERVER_DAYS = 3650, 820
@@ -142,7 +142,7 @@ def write_hub_files(folder: Path, venue: str, hosts: Sequence[str], now: datetim
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_certificates(folder, venue, hosts, now)
         settings = _VENUE.format(venue=venue, address=hosts[0]) + _other_sections(folder / FILE)
-        if not is_loopback(hosts[0]) and not re.search(r"^\s*\[\s*page\s*\]", settings, re.MULTILINE):
+        if is_public_host(hosts[0]) and not re.search(r"^\s*\[\s*page\s*\]", settings, re.MULTILINE):
             settings += _PAGE
         write_private_file(folder / FILE, settings.encode())
     except OSError as error:

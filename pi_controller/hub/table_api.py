@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from pi_controller.hub import messages
 from pi_controller.hub.hub import Hub
+from pi_controller.hub.messages import encode
 from pi_controller.hub.tokens import Tokens
 from pi_controller.web import http_timeouts, requests
 from pi_controller.web.throttle import TokenBuckets
@@ -41,7 +42,7 @@ def records_route(
             receiver.note_unreadable(table, error)
             raise
         answer = await receiver.report_from_thread(table, report)
-        return Response(messages.encode(answer), media_type="application/json")
+        return Response(encode(answer), media_type="application/json")
 
     return requests.json_route(messages.RECORDS_PATH, take, "POST")
 

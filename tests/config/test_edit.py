@@ -102,7 +102,7 @@ def test_the_form_has_every_key_of_the_example():
                 yield ".".join((*path, key))
 
     assert set(keys(data, ())) - listed == {
-        "hub.password_file",
+        "hub.token_file",
         "hub.ca",
         "webhook.key_file",
         "exhibit.heartbeat",
@@ -188,7 +188,7 @@ def test_fixed_keys_are_refused(path, keys):
     assert all(one.fixed for one in fields)
     for one in fields:
         assert one.key in refused(path, {one.key: one.value}).issues
-    refused(path, {"hub.password_file": "/etc/shadow"})
+    refused(path, {"hub.token_file": "/etc/shadow"})
     refused(path, {"webhook.url": "http://10.0.0.1/"})
     refused(path, {"exhibit.heartbeat": "http://10.0.0.1/"})
     refused(path, {"observers.load": ["my_log"]})
@@ -227,7 +227,7 @@ def test_500_malformed_changes_leave_the_file_unchanged(path):
     ],
 )
 def test_joining_names_a_table_that_has_no_name(tmp_path, text, name):
-    hub = {"address": "127.0.0.1", "table": "t09", "password_file": "", "ca": ""}
+    hub = {"address": "127.0.0.1", "table": "t09", "token_file": "hub.token", "ca": "hub.crt"}
     path = tmp_path / "table.toml"
     (tmp_path / "ca").write_text("")
     path.write_text(change_text(path, text, {}, hub | {"ca": str(tmp_path / "ca")}))

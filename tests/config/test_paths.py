@@ -67,7 +67,7 @@ def test_table_paths_are_relative_to_their_file(file):
     found = find_paths(Settings, file)
     assert {key for key, is_resolved in found.items() if not is_resolved} == FREE_TEXTS
     assert found.keys() - FREE_TEXTS == {
-        "table.journal", "recording.folder", "backup.folder", "voice.folder", "hub.password_file", "hub.ca",
+        "table.journal", "recording.folder", "backup.folder", "voice.folder", "hub.token_file", "hub.ca",
         "webhook.key_file",
         "web.language", "exhibit.folder", "exhibit.languages",
     }  # fmt: skip
@@ -75,8 +75,6 @@ def test_table_paths_are_relative_to_their_file(file):
 
 def test_hub_paths_are_relative_to_their_file(file):
     assert find_paths(HubSettings, file) == {
-        "broker.password_file": True,
-        "broker.ca": True,
         "marks.name": False,
         "store.password_file": True,
     }

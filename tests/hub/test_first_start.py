@@ -1,6 +1,5 @@
 """A card becomes a table, a hub, or both by its page; the machine's unit and its start are real, in a folder."""
 
-import shutil
 import socket
 from contextlib import closing
 from pathlib import Path
@@ -9,7 +8,6 @@ import msgspec
 import pytest
 from card_machine import CardMachine
 from judge_house import PIN, cheap
-from mosquitto import needs_mosquitto
 
 from pi_controller.card import first_start
 from pi_controller.card.first_start import parse_join_text
@@ -17,8 +15,9 @@ from pi_controller.config import read_settings, request
 from pi_controller.errors import MatError, UsageError
 from pi_controller.hub import join
 from pi_controller.hub.join import Account, JoinError
-from pi_controller.hub.settings import load_hub
+from pi_controller.hub.settings import STORE, load_hub
 from pi_controller.hub.setup import write_certificates
+from pi_controller.hub.tokens import Tokens
 from pi_controller.web.accounts import FILE as USERS
 from pi_controller.web.accounts import Users
 
@@ -37,7 +36,7 @@ def account(tmp_path):
     folder = tmp_path / "venue"
     folder.mkdir()
     write_certificates(folder, "hall", ["10.42.0.1"], first_start.datetime.now(first_start.UTC))
-    return Account("10.42.0.1", 8883, "hall", "t02", "secret of t02", (folder / "ca.crt").read_text())
+    return Account("10.42.0.1", 8443, "hall", "t02", "secret of t02", (folder / "ca.crt").read_text())
 
 
 def test_first_start_has_own_network_and_no_use(machine):
@@ -81,8 +80,8 @@ def test_table_joins_hub_wifi_before_its_code(machine, account, monkeypatch):
     hub = read_settings(machine.file).hub
     assert (hub.address, hub.table) == ("10.42.0.1", "t02")
     assert read_settings(machine.file).table.name == "Table 2"
-    assert Path(hub.password_file).read_text().strip() == account.password
-    assert Path(hub.password_file).stat().st_mode & 0o077 == 0
+    assert Path(hub.token_file).read_text().strip() == account.token
+    assert Path(hub.token_file).stat().st_mode & 0o077 == 0
     assert machine.desk.describe().use == "gathering"
 
 
@@ -103,7 +102,6 @@ def test_a_table_leaves_the_hub(machine, account, monkeypatch):
     assert machine.desk.describe().use == "table"
 
 
-@needs_mosquitto
 @pytest.mark.parametrize("use", ["hub", "both"])
 def test_new_hub_has_files_and_head_judge_account(machine, use, monkeypatch):
     monkeypatch.setattr(socket, "gethostname", lambda: "moccasin-mat")
@@ -112,7 +110,7 @@ def test_new_hub_has_files_and_head_judge_account(machine, use, monkeypatch):
     assert machine.machine.name == "mat-hub"
     folder = machine.state / "hub"
     hub = load_hub(folder)
-    assert (hub.broker.address, hub.page.host, hub.page.plain_sign_in) == ("10.42.0.1", "0.0.0.0", False)
+    assert (hub.venue.address, hub.page.host, hub.page.plain_sign_in) == ("10.42.0.1", "0.0.0.0", False)
     with closing(Users(folder / USERS)) as users:
         assert [(one.name, one.role) for one in users.list_users()] == [("Ann", "head")]
         assert cheap().verify(users.find_by_name("Ann")[1], PIN)
@@ -128,15 +126,15 @@ def test_new_hub_has_files_and_head_judge_account(machine, use, monkeypatch):
     assert read_settings(machine.file).hub.address == ""
 
 
-@needs_mosquitto
-def test_hub_chosen_again_keeps_accounts_and_updates_pin(machine):
+def test_hub_chosen_again_keeps_tokens_and_updates_pin(machine):
     machine.apply("both")
     folder = machine.state / "hub"
-    secret = (folder / "tables/t01/password").read_bytes()
+    token = (folder / "t01.token").read_text().strip()
     ann = machine.users.find_by_name("Ann")[0]
     machine.users.give_pin(ann.id, cheap().hash("246802"))
     machine.apply("hub")
-    assert (folder / "tables/t01/password").read_bytes() == secret
+    with closing(Tokens(folder / STORE)) as tokens:
+        assert tokens.is_valid("t01", token, 0.0)
     with closing(Users(folder / USERS)) as users:
         assert cheap().verify(users.find_by_name("Ann")[1], "246802")
 
@@ -192,26 +190,17 @@ def test_a_table_on_a_cable_joins_at_once(tmp_path, account, monkeypatch):
         made.close()
 
 
-def test_hub_without_mosquitto_is_refused(machine, monkeypatch):
-    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
-    before = machine.content()
-    with pytest.raises(UsageError, match="Mosquitto"):
-        machine.apply("hub")
-    assert machine.content() == before
-    assert not (machine.state / "hub").exists()
-
-
 def test_unsaved_account_leaves_the_former_account(machine, account, monkeypatch):
     monkeypatch.setattr(join, "request_account", lambda *_: account)
     machine.apply("gathering", code=f"10.42.0.1 {CODE}")
-    password = machine.state / join.PASSWORD
-    before, content = password.read_bytes(), machine.content()
+    token = machine.state / join.TOKEN
+    before, content = token.read_bytes(), machine.content()
     monkeypatch.setattr(
-        join, "request_account", lambda *_: msgspec.structs.replace(account, table="t 03", password="other")
+        join, "request_account", lambda *_: msgspec.structs.replace(account, table="t 03", token="other")
     )
     with pytest.raises(MatError):
         machine.apply("gathering", code=f"10.42.0.1 {CODE}")
-    assert password.read_bytes() == before
+    assert token.read_bytes() == before
     content.pop(request.ANSWER)
     assert {name: text for name, text in machine.content().items() if name != request.ANSWER} == content
 
@@ -225,7 +214,7 @@ def test_failed_join_leaves_the_card_unchanged(machine, monkeypatch):
     with pytest.raises(JoinError):
         machine.apply("gathering", code=f"10.42.0.1 {CODE}")
     assert machine.content() == before
-    assert not (machine.state / join.PASSWORD).exists()
+    assert not (machine.state / join.TOKEN).exists()
 
 
 def test_no_line_of_the_log_has_a_password(machine, caplog):

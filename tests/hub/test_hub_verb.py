@@ -5,8 +5,6 @@ from datetime import UTC, datetime
 
 import msgspec
 import pytest
-from linked_table import VENUE
-from mosquitto import needs_mosquitto
 
 from pi_controller.cli.hub import hub as main
 from pi_controller.cli.hub import hub as verb
@@ -27,64 +25,41 @@ def files(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@needs_mosquitto
-def test_setup_again_keeps_every_key_and_adds_tables(tmp_path, capsys):
-    assert main(["setup", str(tmp_path / "hub"), "--tables", "2", "--host", "192.0.2.7"]) == 0
-    assert 'address = "192.0.2.7"' in capsys.readouterr().out
+def test_setup_again_keeps_the_venue_key(tmp_path, capsys):
+    setup = ["setup", str(tmp_path / "hub"), "--host", "192.0.2.7"]
+    assert main(setup) == 0
+    assert "hub run" in capsys.readouterr().out
     first = files(tmp_path / "hub")
-    assert main(["setup", str(tmp_path / "hub"), "--tables", "3", "--host", "192.0.2.7"]) == 0
+    assert main(setup) == 0
     second = files(tmp_path / "hub")
-    kept = {"ca.key", "ca.crt", "hub.password", "tables/t01/password", "tables/t02/password"}
-    assert all(first[name] == second[name] for name in kept)
-    assert "tables/t03/password" in second
-    assert load_hub(tmp_path / "hub").broker.address == "192.0.2.7"
+    assert sorted(first) == sorted(second) == ["ca.crt", "ca.key", "hub.toml", "server.crt", "server.key"]
+    assert {name for name in first if first[name] != second[name]} == {"server.crt", "server.key"}
+    found = load_hub(tmp_path / "hub")
+    assert (found.venue.address, found.page.host) == ("192.0.2.7", "0.0.0.0")
+    for name in ("ca.key", "server.key"):
+        assert (tmp_path / "hub" / name).stat().st_mode & 0o077 == 0
 
 
-@needs_mosquitto
 def test_setup_again_keeps_people_own_settings(tmp_path):
-    write_hub_files(tmp_path, VENUE, ["t01"], ["localhost"], 8883, datetime.now(UTC))
+    write_hub_files(tmp_path, "hall", ["localhost"], datetime.now(UTC))
+    assert load_hub(tmp_path).page.host == "127.0.0.1", "a hub for this machine alone"
     with (tmp_path / "hub.toml").open("a") as settings:
         settings.write(
             '# for the hall\n[page]\nhost = "0.0.0.0" # everybody\n\n[store]\ndatabase = "postgresql://db/mat"\n'
         )
     for _ in range(2):
-        write_hub_files(tmp_path, VENUE, ["t01"], ["192.0.2.7"], 8884, datetime.now(UTC))
+        write_hub_files(tmp_path, "hall", ["192.0.2.7"], datetime.now(UTC))
     found = load_hub(tmp_path)
     assert (found.page.host, found.store.database) == ("0.0.0.0", "postgresql://db/mat")
-    assert (found.broker.address, found.broker.port) == ("192.0.2.7", 8884)
+    assert found.venue.address == "192.0.2.7"
     assert (tmp_path / "hub.toml").read_text().count("# everybody") == 1
-
-
-def test_table_named_hub_is_refused(tmp_path):
-    with pytest.raises(UsageError, match="no table can be called hub"):
-        write_hub_files(tmp_path, VENUE, ["hub"], ["localhost"], 8883, datetime.now(UTC))
-
-
-@needs_mosquitto
-def test_no_password_is_anothers_or_readable_by_others(tmp_path):
-    write_hub_files(tmp_path, VENUE, ["t01", "t02"], ["localhost"], 8883, datetime.now(UTC))
-    passwords = [path.read_text() for path in (tmp_path.rglob("*password"))]
-    assert len(set(passwords)) == len(passwords) == 3
-    for path in (*tmp_path.rglob("*password"), tmp_path / "ca.key", tmp_path / "server.key", tmp_path / "passwords"):
-        assert path.stat().st_mode & 0o077 == 0, path
-    assert not any(password.strip() in (tmp_path / "passwords").read_text() for password in passwords)
-
-
-@needs_mosquitto
-def test_setup_writes_settings_of_each_table(tmp_path):
-    write_hub_files(tmp_path, VENUE, ["t01", "t12", "door"], ["hub.example"], 8883, datetime.now(UTC))
-    files = [tmp_path / "tables" / table / "hub.toml" for table in ("t01", "t12", "door")]
-    assert [read_settings(path).table.name for path in files] == ["Table 1", "Table 12", "door"]
-    hub = read_settings(tmp_path / "tables" / "t01" / "hub.toml").hub
-    assert (hub.address, hub.venue, hub.table) == ("hub.example", VENUE, "t01")
-    assert hub.password_file == str(tmp_path / "tables" / "t01" / "password")
 
 
 @pytest.mark.parametrize(
     ("lines", "fault"),
     [
         ('address = "hub.example"', "table: is missing"),
-        ('address = "hub.example"\ntable = "t01"', "ca: is missing"),
+        ('address = "hub.example"\ntable = "t01"\ntoken_file = "x"', "ca: is missing"),
         ('table = "Table 1"', "small letters"),
     ],
 )
@@ -98,8 +73,9 @@ def test_incomplete_hub_settings_are_refused(tmp_path, lines, fault):
 @pytest.mark.parametrize(
     "args",
     [
-        *(["setup", "x", "--tables", "65"], ["setup", "x", "--venue", "My Hall"], ["accept", "x"], ["run", "x", "t01"]),
-        *(["--demo", *more] for more in (["--teams", "1"], ["--tables", "17"], ["--pace", "-1"], ["run"])),
+        *(["setup", "x", "--venue", "My Hall"], ["setup", "x", "--teams", "9"], ["accept", "x"], ["run", "x", "t01"]),
+        *(["demo", *more] for more in (["--teams", "1"], ["--tables", "17"], ["--pace", "-1"], ["run"])),
+        *([], ["--demo"], ["run", "x", "--pace", "3"]),
     ],
 )
 def test_invalid_arguments_leave_the_folder_empty(tmp_path, monkeypatch, args):

@@ -6,20 +6,18 @@ from secrecy_channels import (
     DOWNLOADS,
     OBSERVERS,
     PUBLIC,
+    REPORTED,
     SECTIONS,
     SIGNED_IN,
     STATIC,
     STREAMS,
-    TOPICS,
     WRITTEN,
     kinds,
 )  # fmt: skip
 from secrecy_outside import Outside
-from secrecy_venue import VENUE
 
 from pi_controller.config import Settings
-from pi_controller.hub import messages
-from pi_controller.hub.messages import topic
+from pi_controller.hub.messages import Answer, Report
 from pi_controller.table.table import Observer
 
 
@@ -48,9 +46,9 @@ def test_every_section_of_the_settings_was_looked_through():
     assert set(Settings.model_fields) == set(SECTIONS)
 
 
-def test_every_mqtt_topic_is_on_the_list():
-    named = {f"{messages.ROOT}/{VENUE}/{one}" for topics in TOPICS.values() for one in topics}
-    assert named == {topic(VENUE, "t01", kind) for kind in messages._KINDS} | {topic(VENUE, "", "state")}
+def test_every_field_between_table_and_hub_is_listed():
+    fields = {"report": {*Report.__struct_fields__}, "hub": {*Answer.__struct_fields__}}
+    assert fields == REPORTED
 
 
 def test_every_listed_page_answers_an_allowed_role(tmp_path):

@@ -5,14 +5,14 @@ import logging
 import pytest
 import secrecy_tables
 from msgspec.structs import replace
-from pi_controller.hub.mqtt import QOS, encode
 from secrecy_channels import CHANNELS, difference
 from secrecy_people import strikes
 
 from pi_controller.board.board_strip import BoardStrip
 from pi_controller.display import voice
 from pi_controller.display.lights import StickWalk
-from pi_controller.hub import hub as hub_module
+from pi_controller.host.machine_health import MachineHealth
+from pi_controller.hub import messages, table_api
 from pi_controller.hub.table_link import TableLink
 from pi_controller.journal.journal import Journal
 from pi_controller.recording import hits
@@ -138,15 +138,13 @@ def crash(peek):
     peek.before(Table, "tick", fails)
 
 
-def mqtt(peek):
-    peek.after(TableLink, "_topic", lambda text, pad: f"{text}/{pad}" if text.endswith("view") else text)
+def report(peek):
+    peek.after(TableLink, "_read_health", lambda health, pad: pad and messages.Health(pad, MachineHealth()))
 
 
 def hub(peek):
-    async def publish(client, topic, message, *, retain=False):
-        await client.publish(topic, encode(message) + b" " * peek.pad, QOS, retain)
-
-    peek.put(hub_module, "publish", publish)
+    encode = messages.encode
+    peek.put(table_api, "encode", lambda message: encode(message) + b" " * peek.pad)
 
 
 LEAKS = {
@@ -159,12 +157,12 @@ LEAKS = {
     "log": (log, set()),
     "service": (service, {"page", "stream"}),
     "file": (file, set()),
-    "row": (row, {"page", "stream", "copy", "recording", "mqtt"}),
+    "row": (row, {"page", "stream", "copy", "recording", "report"}),
     "copy": (copy, {"page", "stream", "terminal", "log", "file", "row"}),
     "hit": (hit, {"page"}),
     "recording": (recording, {"file"}),
     "voice": (spoken, set()),
-    "mqtt": (mqtt, set()),
+    "report": (report, set()),
     "hub": (hub, set()),
     "crash": (crash, set(CHANNELS) - {"crash", "answer", "hit"}),
 }
@@ -172,7 +170,7 @@ LEAKS = {
 PLANTED = [
     ("wire", "page", "stream", "answer", "terminal", "file", "voice"),
     ("light", "log", "service", "row", "hit"),
-    ("copy", "recording", "mqtt"),
+    ("copy", "recording", "report"),
     ("hub",),
     ("crash",),
 ]

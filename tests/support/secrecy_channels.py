@@ -28,8 +28,8 @@ CHANNELS = {
     "hit": "a row of the hits kept beside the journal",
     "recording": "the bytes of a sensor recording, when they have changed",
     "voice": "what is played or said",
-    "mqtt": "a message of the table at the tournament's broker: its topic, its bytes, and whether it stays there",
-    "hub": "a message of the hub, which runs a tournament, at the same broker",
+    "report": "what the table posts to the tournament's hub",
+    "hub": "what the hub, which runs a tournament, answers",
     "crash": "the traceback that is left of a program that failed",
 }
 """What leaves a table."""
@@ -80,11 +80,11 @@ SECTIONS = frozenset(
 is another program. Observers of other packages and the webhook are told what the stream shows, and records between two
 hides as the hub is (`tests/runtime/test_plugins.py`).
 """
-TOPICS = {
-    "mqtt": frozenset({"t/t01/hello", "t/t01/ev", "t/t01/state", "t/t01/view", "t/t01/match", "t/t01/health"}),
-    "hub": frozenset({"t/t01/ack", "t/t01/cmd/match", "hub/state"}),
+REPORTED = {
+    "report": frozenset({"since", "name", "state", "mark", "records", "view", "health", "reply"}),
+    "hub": frozenset({"hub", "now", "ack", "mark", "order"}),
 }
-"""Under which topics of its venue each of the two sends anything."""
+"""What each of the two sends."""
 OBSERVERS = frozenset({"StrikeClipper", "Recorder", "Backup", "TableLink"})
 """Who looks on at the daemon, sensors and all."""
 

@@ -31,7 +31,7 @@ import numpy as np
 from cable import Cable
 from secrecy_browsing import Browsing
 from secrecy_channels import ROLES, Told, kinds
-from secrecy_venue import VENUE, Venue
+from secrecy_venue import Venue
 
 import pi_controller.web.app as web_app
 import pi_controller.web.server as web_server
@@ -44,7 +44,6 @@ from pi_controller.display.voice import Voice
 from pi_controller.host.machine_health import MachineHealth
 from pi_controller.host.notify import Notifier
 from pi_controller.hub import table_link
-from pi_controller.hub.settings import ACCOUNT
 from pi_controller.journal import file
 from pi_controller.runtime import assembly, run
 from pi_controller.runtime.daemon import Daemon
@@ -83,8 +82,9 @@ folder = "{folder}/stick"
 every_s = 1.0
 [hub]
 address = "127.0.0.1"
-venue = "{venue}"
 table = "t01"
+token_file = "{folder}/token"
+ca = "{folder}/ca"
 [voice]
 english = true
 {more}
@@ -104,7 +104,7 @@ class Outside:
         for name in ("table", "stick"):
             shutil.rmtree(folder / name, ignore_errors=True)
             (folder / name).mkdir(parents=True)
-        filled = SETTINGS.format(folder=folder, game=game, options=options, more=more, venue=VENUE)
+        filled = SETTINGS.format(folder=folder, game=game, options=options, more=more)
         self.settings.write_text(filled, "utf-8")
         self.told = Told()
         self.mat = Cable(seed)
@@ -122,7 +122,12 @@ class Outside:
         self._dice = itertools.count()
         self._keys = itertools.count()
         self._sizes: dict[str, tuple[int, int]] = {}
-        self.venue = Venue(folder.with_name(f"{folder.name}.hub.sqlite"), lambda: self.t, self._sent_by)
+        self.venue = Venue(
+            folder.with_name(f"{folder.name}.hub.sqlite"),
+            lambda: self.t,
+            functools.partial(self.say, "report"),
+            self._answered,
+        )
         self._link: asyncio.Task[None]
         self._rows = self._hits = self._copied = 0
         with (
@@ -141,8 +146,7 @@ class Outside:
     def play(self, deeds, end: float, kills=()) -> Told:
         """Play to `end`; return all that left."""
         self._deeds = sorted(deeds, key=lambda deed: deed[0])
-        with self.venue.connections():
-            self._play(kills, end)
+        self._play(kills, end)
         self.mat.close()
         return self.told
 
@@ -169,11 +173,8 @@ class Outside:
         if not self._dead:
             self.told.say(self.world.t, channel, *what)
 
-    def _sent_by(self, account, topic, payload, retain):
-        if account == ACCOUNT:  # it is there while the table is not
-            self.told.say(self.world.t, "hub", topic, payload, retain)
-        else:
-            self.say("mqtt", topic, payload, retain)
+    def _answered(self, table, content):
+        self.told.say(self.world.t, "hub", table, content)  # it is there while the table is not
 
     def judge(self, call: JudgeCommand | dict[str, Any], role: str = "head") -> None:
         """Somebody at the console says `call`, as the page sends it."""
@@ -258,8 +259,8 @@ class Outside:
         class Hall(table_link.TableLink):
             """The link to the hub without its thread: its loop turns in each step, and the hub's with it."""
 
-            def __init__(self, broker, venue, name, journal, command_queue):
-                super().__init__(broker, venue, name, journal, clock, command_queue, clock)
+            def __init__(self, client, account, name, journal, command_queue):
+                super().__init__(client, account, name, journal, clock, command_queue, clock)
 
             def start(self):
                 outside._link = outside.venue.loop.create_task(self.run())
@@ -292,6 +293,7 @@ class Outside:
         def speak(sentence):
             return Clip(sentence, np.zeros((1, 1), np.float32), 8000)
 
+        stack.enter_context(put(table_link, "make_client", lambda _: self.venue.client()))
         stack.enter_context(put(run, "steady_clock", lambda: clock))
         stack.enter_context(put(assembly, "Daemon", InStep))
         stack.enter_context(put(assembly, "SerialPort", Port))

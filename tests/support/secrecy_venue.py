@@ -1,6 +1,6 @@
-"""A broker in memory and the hub itself with its tournament, on the table's virtual time: both sides are watched.
+"""The hub itself with its tournament, on a line in memory and the table's virtual time: both sides are watched.
 
-The hub and the table's link run whole; only their connections and the event loop's clock are other.
+The hub and the table's link run whole; only the line and the event loop's clock are other.
 """
 
 from __future__ import annotations
@@ -8,52 +8,61 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 from typing import TYPE_CHECKING
-from unittest import mock
 
-from linked_table import VENUE
-from memory_broker import MemoryBroker
+from hub_line import HubLine
 
-from pi_controller.hub import mqtt
 from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
 from pi_controller.hub.hub import Hub
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.settings import ACCOUNT
+from pi_controller.hub.tokens import Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-TURNS = 40
+TABLE = "t01"
+TURNS = 200
 """Of the event loop in a step: more than any message needs to come, be taken and be answered."""
 
 
 class Venue:
-    """All that is sent goes to `sent(account, topic, payload, retain)`; the hub's store is at `path`."""
+    """A table's reports go to `sent(table, body)` and the hub's answers to `answered`; its store is at `path`."""
 
-    def __init__(self, path: Path, clock: Callable[[], float], sent: Callable[[str, str, bytes, bool], None]):
+    def __init__(
+        self,
+        path: Path,
+        clock: Callable[[], float],
+        sent: Callable[[str, bytes], None],
+        answered: Callable[[str, bytes], None],
+    ):
         self.loop = VirtualLoop(clock)
-        self.broker = MemoryBroker(sent)
         self._path, self._clock = path, clock
         self._hub: asyncio.Task[None] | None = None
         for ending in ("", "-wal", "-shm"):
             path.with_name(path.name + ending).unlink(missing_ok=True)
+        with Tokens(path) as tokens:
+            self._token = tokens.issue(TABLE)
+        self.line = HubLine(clock, None, sent, answered)
 
-    def connections(self):
-        """Return a context in which tables and hub meet at this broker."""
-        return mock.patch.object(mqtt, "make_client", self.broker.connect)
+    def client(self):
+        """Return the client of the table that has joined."""
+        return self.line.client(TABLE, self._token)
 
     def start_hub(self) -> None:
         self._inbox, self._log = Inbox(self._path), TournamentLog(self._path)
         self.director = Director(self._log, self._inbox)
-        hub = Hub(self._inbox, self.broker.account(ACCOUNT), VENUE, lambda _: None, self._clock, self.director)
+        self._tokens = self.line.tokens = Tokens(self._path)
+        hub = self.line.hub = Hub(self._inbox, lambda _: None, self._clock, self.director, wall=self._clock)
         self._hub = self.loop.create_task(hub.run(asyncio.Event()))
 
     def kill_hub(self) -> None:
-        """Its connection is gone, and its last will comes."""
+        """It answers no more."""
         assert self._hub is not None
+        self.line.hub = None
         self._hub.cancel()
         self.turn()
+        self._tokens.close()
         self._log.close()
         self._inbox.close()
 
@@ -67,9 +76,12 @@ class Venue:
         self.loop.turn(TURNS)
 
     def cut(self) -> None:
-        """All connections break; each side's last will comes."""
-        for account in list(self.broker.clients):
-            self.broker.drop(account)
+        """Nothing comes through any more."""
+        self.line.cut.add("all")
+
+    def mend(self) -> None:
+        """All comes through again."""
+        self.line.cut.clear()
 
     def close(self) -> None:
         self.kill_hub()
