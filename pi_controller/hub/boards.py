@@ -24,6 +24,7 @@ from pi_controller.hub.decision_log import (
     format_time,
 )
 from pi_controller.hub.hall import ID_WIDTH, wall_parts
+from pi_controller.hub.join_server import Joining
 from pi_controller.hub.table_names import name_tables, same_names
 from pi_controller.rules import registry
 from pi_controller.text import join_words
@@ -41,7 +42,6 @@ from pi_controller.web.templates import render
 if TYPE_CHECKING:
     from pi_controller.hub.director import Director, GameAtTable
     from pi_controller.hub.hub import TableStatus
-    from pi_controller.hub.join_server import JoinableTable
     from pi_controller.table.view import View
 
 # Status of all tables as cards: score, state of play, and judge requests. Public views only.
@@ -194,7 +194,7 @@ _FINISHES: Mapping[str, str] = {"king_moved": mark("The king was moved too early
 class Boards:
     """Renders the pages in `language` from the state of `director` and the tables; `clock` returns s since 1970.
 
-    `joining` returns the tables that may join now, or None if this hub takes no joins; `host` are the host's marks.
+    `joining` returns the tables that may join or have joined, None before tables can; `host` are the host's marks.
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class Boards:
         director: Director,
         clock: Callable[[], float],
         language: str = "en",
-        joining: Callable[[], Sequence[JoinableTable] | None] = lambda: None,
+        joining: Callable[[], Joining | None] = lambda: None,
         host: HostMarks | None = None,
     ) -> None:
         self.director = director
@@ -577,7 +577,7 @@ class Boards:
             for one in self.log.newest()
         ]
         decided = [pairing for pairing in now.pairings if pairing.id in now.state.games]
-        joining = self._joining()
+        joining = self._joining() or Joining()
         return {
             "alerts": self._render("alerts", notes=self._alerts()),
             "reports": self._render("reports", reports=list(now.reports.values()), name=self.table_name),
@@ -640,7 +640,8 @@ class Boards:
             ),
             "joining": self._render(
                 "joining",
-                waiting=None if joining is None else [(one.table, format_time(one.ends)) for one in joining],
+                waiting=[(one.table, format_time(one.ends)) for one in joining.waiting],
+                joined=[(table, self.table_name(table)) for table in joining.joined],
             ),
             "stream": self._render("stream_part", tables=here, pointed=now.stream, unused=now.unused),
             "log": self._render("log", log=log, undo="" if undo is None else describe(undo)),

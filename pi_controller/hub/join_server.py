@@ -20,6 +20,7 @@ from pi_controller.hub import join
 from pi_controller.hub.settings import HTTPS_PORT, HubSettings
 from pi_controller.hub.setup import CA
 from pi_controller.hub.tokens import Tokens
+from pi_controller.tournament.schedule import natural_order
 from pi_controller.web.connection_limits import client_network, is_loopback
 from pi_controller.web.throttle import Throttle
 
@@ -49,6 +50,13 @@ class JoinableTable(NamedTuple):
 
     table: str
     ends: float
+
+
+class Joining(NamedTuple):
+    """The tables that may join now, and those that have; may be shown to all signed-in users."""
+
+    waiting: tuple[JoinableTable, ...] = ()
+    joined: tuple[str, ...] = ()
 
 
 class _Open(NamedTuple):
@@ -141,8 +149,9 @@ class JoinServer:
         self._loop = asyncio.get_running_loop()
         self._making = asyncio.Lock()
         self._port, self._certificate, self._clock = port, certificate, clock
-        self.waiting: tuple[JoinableTable, ...] = ()
-        """The tables that may join; may be read from any thread."""
+        self.joining = Joining()
+        """May be read from any thread."""
+        self._update_waiting()
 
     async def run_from_thread(self, what: Coroutine[Any, Any, Any]) -> Any:
         """Run `what`, a coroutine of this object, in its own loop and return its result; for other threads."""
@@ -176,6 +185,7 @@ class JoinServer:
         """Take `table` out: its token and its code are no longer valid. Raises `StoreError`."""
         await self.revoke_code(table)
         await asyncio.to_thread(self._tokens.revoke, table)
+        self._update_waiting()
 
     def close(self) -> None:
         """Revoke all codes."""
@@ -204,7 +214,8 @@ class JoinServer:
             )
 
     def _update_waiting(self) -> None:
-        self.waiting = tuple(JoinableTable(one.table, one.ends) for one in self._codes.waiting(self._clock()))
+        waiting = tuple(JoinableTable(one.table, one.ends) for one in self._codes.waiting(self._clock()))
+        self.joining = Joining(waiting, tuple(sorted(self._tokens.tables(), key=natural_order)))
 
     async def answer(self, body: bytes, address: str) -> join.Account | join.JoinRefused:
         """Answer the request in the `body` that a table at `address` sent."""

@@ -12,7 +12,7 @@ import secrets
 import ssl
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime, timedelta
 from datetime import time as time_of_day
 from importlib.resources import files
@@ -55,7 +55,7 @@ from pi_controller.web.sign_in import SignInRoutes
 if TYPE_CHECKING:
     from pi_controller.hub.director import DecisionResult, Director
     from pi_controller.hub.hub import Hub, TableStatus
-    from pi_controller.hub.join_server import IssuedCode, JoinableTable, JoinServer
+    from pi_controller.hub.join_server import IssuedCode, Joining, JoinServer
     from pi_controller.hub.settings import HubSettings
     from pi_controller.hub.tokens import Tokens
 
@@ -155,7 +155,7 @@ class HubPages:
         self.join_server: JoinServer | None = None
         self._tokens = tokens
         host = load_host_marks(settings.marks)
-        self._boards = Boards(director, clock, joining=self._joining_tables, host=host)
+        self._boards = Boards(director, clock, joining=self._joining, host=host)
         self._bell = Feed()  # ends the streams when the server stops
         self._version = 0
         self._update: tuple[int, object] = (0, None)
@@ -180,8 +180,8 @@ class HubPages:
         shown = PageSettings(host=host)
         self._stream = WebServer(self._feed, page.host, stream, pages=shown) if stream is not None else None
 
-    def _joining_tables(self) -> Sequence[JoinableTable] | None:
-        return self.join_server.waiting if self.join_server else None
+    def _joining(self) -> Joining | None:
+        return self.join_server.joining if self.join_server else None
 
     @property
     def url(self) -> str:
@@ -343,8 +343,8 @@ class HubPages:
     def seq(self) -> int:
         """The number of the newest update of the pages; it rises with each change of what they show."""
         with self._numbering:
-            joining = self.join_server.waiting if self.join_server else None
-            stamp = (self._version, len(self._director.history.decisions), len(self._director.notes), joining)
+            decided = self._director.history.decisions
+            stamp = (self._version, len(decided), len(self._director.notes), self._joining())
             if stamp != self._update[1]:
                 self._update = (self._update[0] + 1, stamp)
             return self._update[0]

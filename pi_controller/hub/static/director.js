@@ -126,7 +126,7 @@ document.addEventListener("click", async (event) => {
   }
   if (button.type === "reset" || !isSure(button)) return;
   if (button.dataset.send) await decide(button);
-  if (button.dataset.shut) await send("/director/join", JSON.stringify({ do: "shut", table: button.dataset.shut }));
+  if (button.dataset.join) await send("/director/join", JSON.stringify({ do: button.dataset.join, table: button.dataset.table }));
   if (button.dataset.undo) await send("/director/undo", JSON.stringify({ key: fresh() }));
 });
 
