@@ -435,13 +435,15 @@ class HubPages:
         return requests.json_response({"ok": True, **done._asdict()})
 
     async def _teams(self, request: Request) -> Response:
-        """Enter the list of teams in the body, as CSV."""
+        """Enter the list of teams in the body, as CSV; with `?preview=1` only answer with the teams in it."""
         session = await self._signing.require_session(request)
         requests.require_same_origin(request)
         self._require_right(session.person.role, "enter")
         teams = team_list.read_teams(await requests.read_body(request, team_list.MAX_LIST_BYTES))
         if self._director.now.registration.roster.leader:
             teams = tuple(msgspec.structs.replace(team, leader=next(iter(team.players), "")) for team in teams)
+        if "preview" in request.query_params:
+            return requests.json_response({"ok": True, "teams": teams})
         done = await asyncio.to_thread(self._director.decide, self._clock(), session.person.name, d.Entered(teams))
         return requests.json_response({"ok": True, "seq": done.seq, "teams": len(teams)})
 

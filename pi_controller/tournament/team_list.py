@@ -1,4 +1,4 @@
-"""Parse a list of teams from a spreadsheet: one line a team, its name first, then its players."""
+"""Parse a list of teams as spreadsheets and forms save it: one line a team, its name first, then its players."""
 
 import csv
 import io
@@ -10,14 +10,24 @@ from pi_controller.tournament.decisions import Entry
 from pi_controller.tournament.teams import look_alike_key, reject_unclear_names
 
 MAX_LIST_BYTES = 1 << 20
-_HEADINGS = frozenset({"team", "name", "teams"})
+_SEPARATORS = ",;\t"
+_TEAM = re.compile(r"(the )?(team|teams|team ?name|name of (the )?team|name)")
+_PLAYER = re.compile(r"(team )?(captain|leader|player|players|member|members|participant|participants)( ?names?)?")
+_OTHER = re.compile(
+    r"(no|nr|number|seed|rank|#|timestamp|time|date|e-?mail( address)?|phone( number)?|notes?|comments?)"
+)
+_PLAYERS_IN_A_CELL = re.compile(r"[,;\n]")
+Row = tuple[int, list[str]]
+"""The number of a row's last line, and its fields."""
 
 
 def read_teams(data: bytes) -> tuple[Entry, ...]:
     """Return the teams in `data`: UTF-8 with or without a BOM, separated by commas, semicolons or tabs.
 
-    A first line whose first field is `team` or `name` is a heading. Raises `InvalidActionError`, also for other
-    encodings: a wrong guess would misspell people's names.
+    The separator is that of a first line such as `sep=;`, else the one that divides most rows. A row of headings such
+    as `Team name, Captain, Players` names the columns, and others are left out; a title above it is skipped. Without
+    headings the name comes first. All players may stand in one cell, separated by commas, semicolons or line ends.
+    Raises `InvalidActionError`, also for other encodings: a wrong guess would misspell people's names.
     """
     if len(data) > MAX_LIST_BYTES:
         raise InvalidActionError("the list of teams is too long", "send at most 1 MiB")
@@ -35,11 +45,7 @@ def read_teams(data: bytes) -> tuple[Entry, ...]:
             f"line {text.count(chr(10), 0, alone.start()) + 1} has a carriage return in the middle",
             "save the list again as 'CSV UTF-8', whose lines end in LF or CR LF",
         )
-    first = text.partition("\n")[0]
-    between = max(",;\t", key=first.count)
-    rows = _rows(text, between)
-    if rows and rows[0][1][0].casefold() in _HEADINGS:
-        rows = rows[1:]
+    rows = _teams(_read_rows(text))
     if not rows:
         raise InvalidActionError(
             "there is no team in this list", "write one line for each team: its name, then its players"
@@ -62,9 +68,48 @@ def read_teams(data: bytes) -> tuple[Entry, ...]:
     return tuple(Entry(row[0], tuple(field for field in row[1:] if field)) for _, row in rows)
 
 
-def _rows(text: str, between: str) -> list[tuple[int, list[str]]]:
+def _read_rows(text: str) -> list[Row]:
+    """Return the non-empty rows by the separator on which most rows agree. Raises `InvalidActionError`."""
+    first, _, rest = text.partition("\n")
+    if named := re.fullmatch(r'"?sep=(.)"?\r?', first, re.IGNORECASE):
+        return [(line + 1, row) for line, row in _rows(rest, named[1])]
+    tried = {between: _rows(text, between) for between in _SEPARATORS}
+
+    def agreement(between: str) -> tuple[int, int]:
+        counts = [len(row) for _, row in tried[between]]
+        return sum(count > 1 for count in counts), max(map(counts.count, counts), default=0)
+
+    return tried[max(_SEPARATORS, key=agreement)]
+
+
+def _teams(rows: list[Row]) -> list[Row]:
+    """Return the rows with the team's name first, then its players, by the row of headings if there is one."""
+    for n, (_, cells) in enumerate(rows[:2]):
+        named = [" ".join(re.sub(r"[\d.:()]+", " ", cell.casefold()).split()) for cell in cells]
+        known = [name for name in named if _TEAM.fullmatch(name) or _PLAYER.fullmatch(name) or _OTHER.fullmatch(name)]
+        team = next((at for at, name in enumerate(named) if _TEAM.fullmatch(name)), None)
+        if team is not None and len(known) == sum(map(bool, named)):
+            players = [at for at, name in enumerate(named) if at != team and not _OTHER.fullmatch(name)]
+            rows = [
+                (line, [row[at] if at < len(row) else "" for at in (team, *players)] + row[len(cells) :])
+                for line, row in rows[n + 1 :]
+            ]
+            break
+        if sum(map(bool, cells)) > 1:
+            break  # only a title stands above the headings
+    return [(line, [row[0], *_split_players(row[1:])]) for line, row in rows]
+
+
+def _split_players(cells: list[str]) -> list[str]:
+    filled = [cell for cell in cells if cell]
+    if len(filled) == 1:
+        return [name.strip() for name in _PLAYERS_IN_A_CELL.split(filled[0]) if name.strip()]
+    return filled
+
+
+def _rows(text: str, between: str) -> list[Row]:
     """Return the non-empty rows, each with its last line's number. Raises `InvalidActionError`."""
-    found: list[tuple[int, list[str]]] = []
+    found: list[Row] = []
     reader = csv.reader(io.StringIO(text), delimiter=between)
     while True:
         try:

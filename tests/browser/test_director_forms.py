@@ -13,6 +13,7 @@ from served_site import ServedSite as Site
 from pi_controller.hub import pages
 from pi_controller.hub.boards import Boards
 from pi_controller.hub.hub import TableStatus
+from pi_controller.hub.join_server import Joining
 from pi_controller.tournament import decisions as d
 
 UPDATES = 10
@@ -174,7 +175,7 @@ def test_every_form_sends_its_choices_after_ten_updates(site, chromium, view, ne
     site.sign_in()
     site.pages.publish(tables(view))
     STATES[state](site)
-    site.pages.join_server = type("Desk", (), {"waiting": ()})()
+    site.pages.join_server = type("Desk", (), {"joining": Joining()})()
     with console(chromium, site) as page:
         forms = [key for key in page.evaluate(FORMS) if "file" not in json.loads(key)["fields"]]
         assert forms
@@ -274,6 +275,22 @@ def test_changed_choice_asks_for_confirmation_again(site, chromium, view):
             button.click()
             assert f"{team} beats" in page.locator("[data-do=result] .ask").inner_text()
         assert site.director.now.state.games == {}
+
+
+def test_team_list_counts_once_its_names_were_shown(site, chromium):
+    site.sign_in()
+    site.decide(do="plan", title="Wacipi")
+    file = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"Veblen;Ann;Bo\nPeever;Cy\n"}
+    with console(chromium, site) as page:
+        form = page.locator("form[data-file]")
+        for _ in range(2):  # chosen again, it is shown again
+            form.locator("input").set_input_files(file)
+            form.locator("button").click()
+            form.locator(".preview").wait_for()
+            assert form.locator("bdi").all_inner_texts() == ["Veblen", "Ann", "Bo", "Peever", "Cy"]
+        assert site.director.now.entered == ()
+        form.locator("button").click()
+        wait_until(lambda: site.director.now.entered == ("Veblen", "Peever"))
 
 
 def test_done_message_disappears_and_covers_no_button(site, chromium, view):

@@ -24,10 +24,8 @@ from pi_controller.hub.hub import TableStatus
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.pages import RIGHTS, BreakSent, break_times
 from pi_controller.hub.store import StoreError
-from pi_controller.rules.base import InvalidActionError
 from pi_controller.table.view import QuestionView
 from pi_controller.tournament import decisions as d
-from pi_controller.tournament.team_list import read_teams
 from pi_controller.tournament.timetable import Durations, ExpectedStart, Timetable
 
 
@@ -275,44 +273,6 @@ def test_restart_keeps_tournament_and_changed_store_is_refused(tmp_path):
         file.commit()
     with TournamentLog(tmp_path / "hub.sqlite") as log, pytest.raises(StoreError, match="decision 4 was changed"):
         list(log.read())
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        "Big Coulee,Ann,Bea\nŁutki,Čed\n".encode(),
-        "\ufeffTeam;Player 1;Player 2\r\nBig Coulee;Ann;Bea\r\nŁutki;Čed;\r\n".encode(),
-        '"Big Coulee"\tAnn\tBea\n\nŁutki\tČed\n'.encode(),
-    ],
-)
-def test_team_lists_of_spreadsheets_are_read(data):
-    assert read_teams(data) == (d.Entry("Big Coulee", ("Ann", "Bea")), d.Entry("Łutki", ("Čed",)))
-
-
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [
-        ("Big Coulee\nRivière\n".encode("latin-1"), "line 2 is not UTF-8"),
-        (b"\xef\xbb\xbfBig Coulee\nRivi\xe8re\n", "line 2 is not UTF-8"),
-        ("Big Coulee".encode("utf-16"), "not UTF-8"),
-        (b"", "no team"),
-        (b",Ann\n", "no name"),
-        (b"Big Coulee\rLong Hollow\r", "line 1 .*carriage return"),
-        (b"Big Coulee,Ann\nLong\rHollow,Bea\n", "line 2 .*carriage return"),
-        (b"Big Coulee\n" + b"x" * 131_073, "line 2: .*131072 characters"),
-        (b'Big Coulee\n"' + b"x" * 140_000 + b'"\n', "line 2: .*131072 characters"),
-        (b"Big Coulee,Ann\nLong Hollow\n\nBIG COULEE,Bea\n", "lines 1 and 4: two teams are called 'Big Coulee'"),
-        ("A\u0301\nÁ\n".encode(), "lines 1 and 2: two teams"),
-        ("Big Coulee\nBig\u00a0 Cou\u200dlee\n".encode(), "lines 1 and 2: two teams"),
-        (b"team\nBig Coulee\nLong\x1b[2JHollow\n", "line 3: .*Long\\[2JHollow.*control character"),
-        ("Big Coulee,Ann\nLong Hollow,\u202eBea\n".encode(), "line 2: .*control character"),
-        ("Big Coulee,A\u2066nn\n".encode(), "line 1: .*control character"),
-        (b"x" * (1 << 21), "too long"),
-    ],
-)
-def test_invalid_team_list_is_refused_with_reason(data, why):
-    with pytest.raises(InvalidActionError, match=why):
-        read_teams(data)
 
 
 @pytest.mark.parametrize("name", ["Big\x1b[31m Coulee", "Big \u202eCoulee", "Big \u2067Coulee", "\u200d", "\u3164"])

@@ -199,12 +199,39 @@ document.addEventListener("submit", async (event) => {
   let done = true;
   if (form.dataset.join) done = await openCode(form);
   else if (form.dataset.people) done = await people({ do: form.dataset.people, ...Object.fromEntries(new FormData(form)) });
-  else if (file && form.dataset.file) done = await send(form.dataset.file, file, "text/csv");
+  else if (file && form.dataset.file) done = await enterList(form, by, file);
   else done = await command(fact(form, by));
   waiting.delete(form);
   if (form.contains(document.activeElement)) /** @type {HTMLElement} */ (document.activeElement).blur();
   if (done) release(form);
   else releaseIfGone(form);
+});
+
+/** Show the teams of a list; when they are shown, enter them. The list counts only after that. */
+async function enterList(/** @type {HTMLFormElement} */ form, /** @type {HTMLElement | null} */ button, /** @type {File} */ file) {
+  const list = /** @type {HTMLElement} */ (form.querySelector(".preview"));
+  if (!list.hidden) return send(form.dataset.file ?? "", file, "text/csv");
+  const found = await send(`${form.dataset.file}?preview=1`, file, "text/csv");
+  if (!found || !button) return null;
+  line.textContent = "";
+  list.replaceChildren(...found.teams.map((/** @type {{name: string, players?: string[]}} */ team) => {
+    const row = document.createElement("li");
+    for (const name of [team.name, ...(team.players ?? [])]) row.append(Object.assign(document.createElement("bdi"), { textContent: name }));
+    return row;
+  }));
+  list.hidden = false;
+  button.dataset.show = button.textContent ?? "";
+  button.textContent = (button.dataset.enter ?? "").replace("{n}", found.teams.length);
+  return null;
+}
+
+addEventListener("change", (event) => {
+  const form = /** @type {HTMLInputElement} */ (event.target).closest("[data-file]");
+  const list = /** @type {HTMLElement | null | undefined} */ (form?.querySelector(".preview"));
+  const button = form?.querySelector("button");
+  if (!list || list.hidden || !button) return;
+  list.hidden = true; // another file: its teams were not shown yet
+  button.textContent = button.dataset.show ?? "";
 });
 
 const codes = /** @type {HTMLElement} */ (document.getElementById("join-codes"));
