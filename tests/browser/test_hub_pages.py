@@ -15,7 +15,7 @@ from hub_venue import Venue
 from served_site import ServedSite
 
 from pi_controller.hub.hub import TableStatus
-from pi_controller.hub.join_server import IssuedCode, JoinableTable
+from pi_controller.hub.join_server import IssuedCode, JoinableTable, Joining
 from pi_controller.hub.publish import publish_store
 from pi_controller.tournament import decisions as d
 
@@ -309,14 +309,14 @@ def test_console_works_over_https(tmp_path, chromium):
 class Desk:
     """What `JoinServer` is to the pages."""
 
-    waiting = ()
+    joining = Joining()
 
     async def run_from_thread(self, work):
         return await work
 
     async def open(self, table, *, anew):
         ends = time.time() + 600.0
-        self.waiting = (JoinableTable(table, ends),)
+        self.joining = Joining((JoinableTable(table, ends),), ("t01",))
         return IssuedCode(CODE, f"moccasin-mat hub join 192.0.2.7 {CODE}", ends)
 
 
@@ -333,7 +333,8 @@ def test_console_shows_a_code_until_it_is_used(site, chromium):
     assert command in page.locator(".join-code svg").get_attribute("aria-label")
     site.await_drawn(page)
     assert page.locator("[data-joining=t09]").count() == 1
-    desk.waiting = ()
+    assert page.locator("[data-joined=t01] button").inner_text() == "Take out"
+    desk.joining = Joining()
     page.locator(".join-code").wait_for(state="detached")
     assert CODE not in page.content()
     page.context.close()
