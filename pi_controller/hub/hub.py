@@ -300,7 +300,9 @@ class Hub:
 
     def _tell_unreadable(self, table: str) -> None:
         if self._director is not None:
-            text = TableSentence("{table} sends reports that this hub cannot read: install the same version on both", table)
+            text = TableSentence(
+                "{table} sends reports that this hub cannot read: install the same version on both", table
+            )
             self._director.note(f"messages of {table}", text, table)
 
     def _run_or_retry(self, do: Callable[[], None], *, again: bool = True) -> None:
