@@ -1,19 +1,34 @@
-"""Clocks for durations: seconds since 1970 that go on steadily when somebody sets the machine's clock."""
+"""A clock for durations: seconds since 1970 that go on steadily when somebody sets the machine's clock."""
 
+import sys
 import time
 from collections.abc import Callable
 
 
-def steady_clock(
-    wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic
-) -> Callable[[], float]:
-    """Return a clock that begins at the time of day, s since 1970, and never jumps after that.
+def _since_boot() -> float:
+    """Return the seconds since the start of the machine, with the time it slept if the system counts that."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if sys.platform == "linux" else time.monotonic()
 
-    >>> now = 100.0
-    >>> clock = steady_clock(lambda: 1_800_000_000.0, lambda: now)
-    >>> now += 5.0
-    >>> clock()
-    1800000005.0
+
+class SteadyClock:
+    """A clock that begins at the time of day, s since 1970, and never jumps after that.
+
+    >>> wall, steady = 1_800_000_000.0, 100.0
+    >>> clock = SteadyClock(lambda: wall, lambda: steady)
+    >>> wall, steady = wall - 3600.0, steady + 5.0
+    >>> clock(), clock.ahead()
+    (1800000005.0, -3605.0)
     """
-    ahead = wall() - steady()
-    return lambda: ahead + steady()
+
+    def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = _since_boot) -> None:
+        """Begin now, by the machine's clock `wall`; go on by `steady`."""
+        self.wall, self._steady = wall, steady
+        self._began = wall() - steady()
+
+    def __call__(self) -> float:
+        """Return the time, s."""
+        return self._began + self._steady()
+
+    def ahead(self) -> float:
+        """Return how far the machine's clock is ahead of this one, s: how far it was set."""
+        return self.wall() - self()

@@ -195,6 +195,7 @@ class Boards:
     """Renders the pages in `language` from the state of `director` and the tables; `clock` returns s since 1970.
 
     `joining` returns the tables that may join or have joined, None before tables can; `host` are the host's marks.
+    The machine's clock is `ahead` of `clock`.
     """
 
     def __init__(
@@ -204,15 +205,20 @@ class Boards:
         language: str = "en",
         joining: Callable[[], Joining | None] = lambda: None,
         host: HostMarks | None = None,
+        ahead: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self.director = director
         self.host = host
         self._joining = joining
-        self._clock = clock
+        self._clock, self._ahead = clock, ahead
         self.tables: tuple[TableStatus, ...] = ()
         self._language = language
-        self.log = DecisionLog(director, self.table_name, language)
+        self.log = DecisionLog(director, self.table_name, language, self._format_time)
         self._estimated: tuple[tuple[object, ...], float, Timetable | None] | None = None
+
+    def _format_time(self, t: float | None, form: str = "%H:%M:%S") -> str:
+        """Return `t` of the hub's clock as the machine's time of day."""
+        return format_time(None if t is None else t + self._ahead(), form)
 
     @property
     def now(self) -> Tournament:
@@ -265,7 +271,7 @@ class Boards:
             standing=next((row for row in standings if row["team"] == team), None),
             call=call,
             table=self.table_name(call.table) if call else "",
-            ends=format_time(now.call_deadline(call), "%H:%M") if call else "",
+            ends=self._format_time(now.call_deadline(call), "%H:%M") if call else "",
             soon=self._next_start_of(team) if call is None else None,
             break_=self._break_text(),
         )
@@ -298,12 +304,12 @@ class Boards:
         elif ahead < 3_600.0:
             when = text("in about {n} minutes").format(n=_round_minutes(ahead))
         else:
-            when = text("at about {time}").format(time=format_time(_round_time(start.expected), "%H:%M"))
+            when = text("at about {time}").format(time=self._format_time(_round_time(start.expected), "%H:%M"))
         if self.table_name(start.table):
             when = text("{table} {when}").format(table=self.table_name(start.table), when=when)
         if not wide:
             return when
-        first, last = (format_time(_round_time(max(t, one)), "%H:%M") for one in (start.earliest, start.latest))
+        first, last = (self._format_time(_round_time(max(t, one)), "%H:%M") for one in (start.earliest, start.latest))
         return text("{when}, between {first} and {last}").format(when=when, first=first, last=last)
 
     def describe_durations(self, timetable: Timetable) -> str:
@@ -328,11 +334,11 @@ class Boards:
                 if why
                 else text("Break: no match is called before {time}.")
             )
-            return template.format(time=format_time(until, "%H:%M"), why=why)
+            return template.format(time=self._format_time(until, "%H:%M"), why=why)
         coming = min((one for one in breaks if one.begins > t), key=lambda one: one.begins, default=None)
         if coming is None:
             return ""
-        first, last = format_time(coming.begins, "%H:%M"), format_time(coming.ends, "%H:%M")
+        first, last = self._format_time(coming.begins, "%H:%M"), self._format_time(coming.ends, "%H:%M")
         template = text("Break from {first} to {last}: {why}.") if coming.why else text("Break from {first} to {last}.")
         return template.format(first=first, last=last, why=coming.why)
 
@@ -369,7 +375,7 @@ class Boards:
         writer.writerow(["match", "game", "team_1", "team_2", "winner", "walkover", "table", "judge", "ended"])
         for row in self.results():
             fields = [row["match"], row["game"], *row["teams"], row["winner"], row["walkover"], row["table"]]
-            fields += [row["judge"], format_time(row["ended"], "%Y-%m-%d %H:%M:%S")]
+            fields += [row["judge"], self._format_time(row["ended"], "%Y-%m-%d %H:%M:%S")]
             writer.writerow([_escape_formula(str(field)) for field in fields])
         return out.getvalue()
 
@@ -382,7 +388,7 @@ class Boards:
             {
                 **row,
                 "table": self.table_name(row["table"]) if row["table"] else "",
-                "ended": format_time(row["ended"], DAY_FORM),
+                "ended": self._format_time(row["ended"], DAY_FORM),
                 "sheet": (sheets or {}).get(row["journal"], ""),
             }
             for row in self.results()
@@ -467,7 +473,7 @@ class Boards:
 
     def _clock_shown(self) -> Markup:
         clock = self.now.round_clock
-        return self._render("clock", clock=clock, ends=format_time(clock.ends if clock else None))
+        return self._render("clock", clock=clock, ends=self._format_time(clock.ends if clock else None))
 
     def _bracket(self, page: str) -> Markup:
         now = self.now
@@ -501,7 +507,7 @@ class Boards:
         if now.state.teams and not now.is_over:
             _, waiting = now.schedule((), self._clock())
         calls = [
-            (call, self.table_name(call.table), format_time(now.call_deadline(call), "%H:%M"))
+            (call, self.table_name(call.table), self._format_time(now.call_deadline(call), "%H:%M"))
             for call in now.calls.values()
             if not call.started
         ]
@@ -543,7 +549,7 @@ class Boards:
                 table, t = call.table, call.t
             elif start := starts.get(one.id):
                 table, t = start.table, max(self._clock(), _round_time(start.expected))
-            rows.append({"match": one, "table": self.table_name(table), "t": t, "time": format_time(t, "%H:%M")})
+            rows.append({"match": one, "table": self.table_name(table), "t": t, "time": self._format_time(t, "%H:%M")})
         rows.sort(key=lambda row: (row["match"].id not in now.calls, row["t"] is None, row["t"]))
         return render(
             _HERE / "start_list.html",
@@ -573,7 +579,7 @@ class Boards:
         undo, describe = self.director.history.undo_target, self.log.describe
         undo = None if undo is not None and isinstance(undo.fact, d.Moved) else undo  # it is moved back instead
         log = [
-            (one.seq, format_time(one.t), text("automatic") if one.actor == d.HUB else one.actor, describe(one))
+            (one.seq, self._format_time(one.t), text("automatic") if one.actor == d.HUB else one.actor, describe(one))
             for one in self.log.newest()
         ]
         decided = [pairing for pairing in now.pairings if pairing.id in now.state.games]
@@ -614,7 +620,7 @@ class Boards:
                 "breaks",
                 planned=now.plan is not None,
                 breaks=[
-                    (one, format_time(one.begins, "%a %H:%M"), format_time(one.ends, _end_form(one)))
+                    (one, self._format_time(one.begins, "%a %H:%M"), self._format_time(one.ends, _end_form(one)))
                     for one in now.breaks
                     if one.ends > self._clock()
                 ],
@@ -640,7 +646,7 @@ class Boards:
             ),
             "joining": self._render(
                 "joining",
-                waiting=[(one.table, format_time(one.ends)) for one in joining.waiting],
+                waiting=[(one.table, self._format_time(one.ends)) for one in joining.waiting],
                 joined=[(table, self.table_name(table)) for table in joining.joined],
             ),
             "stream": self._render("stream_part", tables=here, pointed=now.stream, unused=now.unused),

@@ -121,10 +121,20 @@ def _with_reason(sentence: str, reason: str, text: Callable[[str], str] = str) -
 
 
 class DecisionLog:
-    """Describes the decisions of `director` in `language`; `table_name` returns a table's name by its id."""
+    """Describes the decisions of `director` in `language`.
 
-    def __init__(self, director: Director, table_name: Callable[[str], str], language: str) -> None:
+    `table_name` returns a table's name by its id, `format_time` a time of the hub's clock as text.
+    """
+
+    def __init__(
+        self,
+        director: Director,
+        table_name: Callable[[str], str],
+        language: str,
+        format_time: Callable[[float | None, str], str],
+    ) -> None:
         self._director, self._table_name, self._language = director, table_name, language
+        self._format_time = format_time
 
     def newest(self) -> list[d.Decision]:
         """Return the last decisions, newest first, without matches that a table refused or did not answer."""
@@ -188,11 +198,11 @@ class DecisionLog:
             case d.TeamAdded(team=entry):
                 values["team"] = entry.name
             case d.BreakPlanned(begins=begins, ends=ends):
-                values |= {"begins": format_time(begins, "%H:%M"), "ends": format_time(ends, "%H:%M")}
+                values |= {"begins": self._format_time(begins, "%H:%M"), "ends": self._format_time(ends, "%H:%M")}
             case d.BreakCancelled(number=number):
                 gone = next((one for one in before.breaks if one.number == number), None)
-                values["begins"] = format_time(gone.begins if gone else None, "%H:%M")
-                values["ends"] = format_time(gone.ends if gone else None, "%H:%M")
+                values["begins"] = self._format_time(gone.begins if gone else None, "%H:%M")
+                values["ends"] = self._format_time(gone.ends if gone else None, "%H:%M")
             case d.Appointed(judges=judges):
                 values["judges"] = join_words(judges)
             case d.ProtestDecided(protest=number):

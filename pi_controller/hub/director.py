@@ -157,6 +157,14 @@ class Director:
         self.changed()
         return DecisionResult(decision.seq, False)
 
+    def shift_breaks(self, t: float, by_s: float) -> None:
+        """Plan the breaks anew by which the machine's clock was set `by_s` forward: they follow the time of day."""
+        with self._lock:
+            for one in [one for one in self.now.breaks if one.ends > t]:
+                self.decide(t, d.HUB, d.BreakCancelled(one.number))
+                if one.ends - by_s > t:
+                    self.decide(t, d.HUB, d.BreakPlanned(one.begins - by_s, one.ends - by_s, one.why))
+
     def undo(self, t: float, actor: str, reason: str = "", key: str = "") -> DecisionResult:
         """Take back the last decision made by a person. Raises as `decide`."""
         with self._lock:

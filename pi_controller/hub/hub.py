@@ -29,6 +29,8 @@ CALL_S = 1.0
 """How often the hub checks which matches can be called, and which tables are lost."""
 
 
+MIN_SET_S = 2.0
+"""A smaller step of the machine's clock is of its slow correction."""
 PUBLISH_S = 0.05
 """Minimum interval between two updates of the pages."""
 
@@ -64,7 +66,7 @@ class Hub:
     """Takes the reports of all tables into `inbox`; calls `show` with all tables after each change.
 
     `known` are the tables in `inbox`; None reads them from there, which may raise `StoreError`. `director` runs the
-    tournament, if there is one, and gives matches to tables. `clock` never jumps, `wall` is the machine's time of day.
+    tournament, if there is one, and gives matches to tables. `clock` never jumps; the machine's is `ahead` of it.
     """
 
     def __init__(
@@ -75,11 +77,11 @@ class Hub:
         director: Director | None = None,
         *,
         known: Iterable[str] | None = None,
-        wall: Callable[[], float] = time.time,
+        ahead: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._inbox = inbox
         self._show = show
-        self._clock, self._wall = clock, wall
+        self._clock, self._ahead, self._set_s = clock, ahead, ahead()
         self._start = secrets.token_hex(4)
         self._tables = {table: TableStatus(table) for table in (inbox.record_counts() if known is None else known)}
         self._known: dict[str, str] = {}
@@ -173,7 +175,7 @@ class Hub:
                 mat = True if view.link else None if shown.mat is None else False
                 shown = msgspec.structs.replace(shown, view=view, mat=mat)
         if report.health is not None:
-            clock_s = report.health.t - self._wall()
+            clock_s = report.health.t - self._clock() - self._ahead()
             shown = msgspec.structs.replace(shown, health=report.health, clock_s=clock_s)
         self._tables[table] = shown
         if report.reply is not None and self._director is not None:
@@ -229,6 +231,7 @@ class Hub:
         while True:
             self._due.clear()
             self._note_lost_tables()
+            self._note_set_clock()
             if self._director is not None:
                 await self._give_matches(self._director)
             self._publish()
@@ -249,6 +252,15 @@ class Hub:
             if self._orders.get(table, ("", messages.Order()))[1] != order:
                 self._marks += 1
                 self._orders[table] = f"{self._start}-{self._marks}", order
+
+    def _note_set_clock(self) -> None:
+        """Let planned breaks follow the machine's clock if it was set, and tell the director."""
+        by_s, self._set_s = self._ahead() - self._set_s, self._ahead()
+        if abs(by_s) >= MIN_SET_S and self._director is not None:
+            self._run_or_retry(partial(self._director.shift_breaks, self._clock(), by_s))
+            way = "forward" if by_s > 0 else "back"
+            text = f"The clock of this machine was set {way} by {abs(by_s):.0f} s. Breaks follow it; all else goes on."
+            self._director.note("clock", text)
 
     def _note_lost_tables(self) -> None:
         """Mark the tables as lost that have not reported for `LOST_S`."""

@@ -136,7 +136,10 @@ _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml",
 
 
 class HubPages:
-    """Serves the pages of the hub in `folder`. `publish` may be called from any thread."""
+    """Serves the pages of the hub in `folder`; the machine's clock is `ahead` of `clock`.
+
+    `publish` may be called from any thread.
+    """
 
     def __init__(
         self,
@@ -146,16 +149,17 @@ class HubPages:
         clock: Callable[[], float] = time.time,
         tls: ssl.SSLContext | None = None,
         tokens: Tokens | None = None,
+        ahead: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self.hub: Hub | None = None
         self.users = Users(folder / FILE)
         self._where = store_from_settings(settings, folder)
         self._director = director
-        self._clock = clock
+        self._clock, self._ahead = clock, ahead
         self.join_server: JoinServer | None = None
         self._tokens = tokens
         host = load_host_marks(settings.marks)
-        self._boards = Boards(director, clock, joining=self._joining, host=host)
+        self._boards = Boards(director, clock, joining=self._joining, host=host, ahead=ahead)
         self._bell = Feed()  # ends the streams when the server stops
         self._version = 0
         self._update: tuple[int, object] = (0, None)
@@ -501,8 +505,8 @@ class HubPages:
             case "assign" | "move":
                 more = {"order": secrets.token_hex(8)}
             case _ if isinstance(sent, BreakSent):
-                begins, ends = break_times(sent, self._clock())
-                return d.BreakPlanned(begins, ends, sent.why)
+                begins, ends = break_times(sent, self._clock() + self._ahead())
+                return d.BreakPlanned(begins - self._ahead(), ends - self._ahead(), sent.why)
             case _:
                 pass
         return requests.complete(given, d.Fact, **more)

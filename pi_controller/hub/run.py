@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from pi_controller.host.clock import steady_clock
+from pi_controller.host.clock import SteadyClock
 from pi_controller.host.platform import call_at_stop_signals, run_async
 from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
@@ -77,7 +77,7 @@ class HubRun:
         await asyncio.shield(self._listening)
 
     async def _run(self, closing: asyncio.Event) -> None:
-        folder, clock = self._folder, steady_clock()
+        folder, clock = self._folder, SteadyClock()
         if not (folder / SERVER).is_file():  # a trial on this machine
             write_hub_files(folder, "hall", ["127.0.0.1", "localhost"], datetime.now(UTC))
         settings = load_hub(folder)
@@ -88,9 +88,11 @@ class HubRun:
             self.director, self.tokens = opened.director, opened.tokens
             tls = load_server_tls(folder)
             certificate = read_certificate(folder)  # a later `hub setup` writes another one, which is not in use yet
-            self.pages = pages = HubPages(settings, folder, self.director, clock, tls, tokens=opened.tokens)
+            self.pages = pages = HubPages(
+                settings, folder, self.director, clock, tls, tokens=opened.tokens, ahead=clock.ahead
+            )
             stack.callback(pages.close)
-            hub = Hub(opened.inbox, pages.publish, clock, self.director, known=opened.known)
+            hub = Hub(opened.inbox, pages.publish, clock, self.director, known=opened.known, ahead=clock.ahead)
             pages.hub = hub
             pages.start()
             self._said(f"all tables: {pages.url}")

@@ -53,7 +53,7 @@ class Venue:
         self._inbox, self._log = Inbox(self._path), TournamentLog(self._path)
         self.director = Director(self._log, self._inbox)
         self._tokens = self.line.tokens = Tokens(self._path)
-        hub = self.line.hub = Hub(self._inbox, lambda _: None, self._clock, self.director, wall=self._clock)
+        hub = self.line.hub = Hub(self._inbox, lambda _: None, self._clock, self.director)
         self._hub = self.loop.create_task(hub.run(asyncio.Event()))
 
     def kill_hub(self) -> None:
