@@ -30,8 +30,8 @@ HEADER_TIMEOUT_S = 10.0
 MAX_HEADER_BYTES = 16 * 1024
 MAX_CONNECTIONS = 1200
 """Maximum open connections; beyond, the oldest one of the client with the most is closed."""
-MAX_KEPT_CONNECTIONS = 32
-"""Further connections for signed-in users, which are not closed for others."""
+MAX_KEPT_CONNECTIONS = 160
+"""Further connections for signed-in users and for the tables of a hub, which are not closed for others."""
 QUEUE = 256
 """Connections that may wait to be accepted."""
 CONNECTIONS_A_SECOND, CONNECTION_BURST = 64.0, 128.0
