@@ -23,7 +23,7 @@ from pi_controller.extras import requires_extra
 from pi_controller.host.files import write_private_file
 from pi_controller.host.place import NAME
 from pi_controller.hub import join
-from pi_controller.hub.settings import FILE, HTTPS_PORT, load_hub, store_from_settings
+from pi_controller.hub.settings import FILE, load_hub, store_from_settings
 from pi_controller.hub.tokens import Tokens
 from pi_controller.web.accounts import FILE as USERS
 from pi_controller.web.accounts import Users
@@ -206,11 +206,12 @@ class CardDesk:
         if not with_table:
             return {}
         token = folder / f"{OWN_TABLE}.token"
-        with Tokens(store_from_settings(load_hub(folder), folder)) as tokens:
+        hub_settings = load_hub(folder)
+        with Tokens(store_from_settings(hub_settings, folder)) as tokens:
             write_private_file(token, f"{tokens.issue(OWN_TABLE)}\n".encode())
         return {
             "address": "127.0.0.1",
-            "port": HTTPS_PORT,
+            "port": hub_settings.page.https,
             "table": OWN_TABLE,
             "token_file": str(token),
             "ca": str(folder / setup.CA),

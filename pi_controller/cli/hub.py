@@ -225,10 +225,10 @@ def _join(args: argparse.Namespace) -> int:
 
 
 def _set_up(args: argparse.Namespace) -> int:
-    from pi_controller.config.fields import is_topic_name
+    from pi_controller.config.fields import is_short_name
     from pi_controller.hub.setup import write_hub_files
 
-    if not is_topic_name(args.venue):
+    if not is_short_name(args.venue):
         raise UsageError("hub setup: a venue's name is up to 31 small letters, digits, - and _", "choose another")
     hosts = args.host or [f"{socket.gethostname().split('.')[0]}.local", socket.gethostname()]
     write_hub_files(args.folder, args.venue, [*dict.fromkeys([*hosts, "127.0.0.1"])], datetime.now(UTC))

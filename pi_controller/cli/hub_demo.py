@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pi_controller.errors import UsageError
 from pi_controller.host.files import write_private_file
-from pi_controller.host.platform import call_at_stop_signals, run_async
+from pi_controller.host.platform import call_at_stop_signals
 from pi_controller.hub.run import HubRun
 from pi_controller.hub.setup import CA
 from pi_controller.tournament.decisions import Announced, Entered, Entry, Planned, StreamTableChosen, TeamsDrawn
@@ -50,7 +50,7 @@ def run_demo(demo: Demo) -> int:
         raise UsageError("hub demo: 2 to 64 teams, 1 to 16 tables", "choose other values")
     print(f"Setting up a tournament of {demo.teams} teams on {demo.tables} simulated tables ...", flush=True)
     with tempfile.TemporaryDirectory(prefix="moccasin-mat-hub-") as folder:
-        return run_async(_play(demo, Path(folder)))
+        return asyncio.run(_play(demo, Path(folder)))
 
 
 async def _play(demo: Demo, folder: Path) -> int:

@@ -31,7 +31,7 @@ Keys = tuple[str, ...]
 """Names of a key and of the sections around it: `("buttons", "pins", "ready")`."""
 _HOUR = r"([01]\d|2[0-3]):[0-5]\d"
 _ADDRESS = r"(https?://)?([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?/?"
-_TOPIC_NAME = r"[a-z0-9][a-z0-9_-]{0,30}"
+_SHORT_NAME = r"[a-z0-9][a-z0-9_-]{0,30}"
 
 
 class SettingsIssue(NamedTuple):
@@ -126,9 +126,9 @@ def describe_values(field: FieldInfo) -> str:
     return type_name
 
 
-def is_topic_name(text: str) -> bool:
-    """Return whether `text` can name a venue or a table in an MQTT topic: 1 to 31 of a-z, 0-9, - and _."""
-    return re.fullmatch(_TOPIC_NAME, text) is not None
+def is_short_name(text: str) -> bool:
+    """Return whether `text` can name a venue or a table: 1 to 31 of a-z, 0-9, - and _."""
+    return re.fullmatch(_SHORT_NAME, text) is not None
 
 
 def is_between(now: time, begins: time, ends: time) -> bool:
@@ -349,8 +349,8 @@ Address = Annotated[
     _takes('an address: "http://mat.example:8080"'),
 ]
 IpAddress = Annotated[str, AfterValidator(_parse_ip_address), _takes('an address in numbers: "127.0.0.1"')]
-TopicName = Annotated[
-    str, _matches(f"|{_TOPIC_NAME}", "up to 31 small letters, digits, - and _"), _takes('a short name: "t01", or empty')
+ShortName = Annotated[
+    str, _matches(f"|{_SHORT_NAME}", "up to 31 small letters, digits, - and _"), _takes('a short name: "t01", or empty')
 ]
 Host = Annotated[str, AfterValidator(_check_host)]
 WebHost = Annotated[Host, _takes("an address or a host name")]

@@ -158,7 +158,7 @@ class HubSection(Section):
 
     address: fields.HostOrNone = Field(default="", description="address of the hub; empty: no hub")
     port: int = Field(default=8443, ge=1, le=65535, description="the port of its encrypted pages")
-    table: fields.TopicName = Field(default="", description="name of this table at the hub")
+    table: fields.ShortName = Field(default="", description="name of this table at the hub")
     token_file: fields.OptionalFile = Field(default="", description="the file with this table's token")
     ca: fields.OptionalFile = Field(default="", description="the venue's certificate")
 

@@ -6,6 +6,7 @@ not affect its timing. A failed beat is not retried, because the next one follow
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 from collections.abc import Callable
@@ -16,7 +17,6 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import msgspec
 
 from pi_controller.exhibit.faults import KINDS
-from pi_controller.host.platform import run_async
 from pi_controller.table.table import Observer
 from pi_controller.web.webhook import WebhookError, post_json
 
@@ -44,7 +44,7 @@ def post_state(address: str, state: dict[str, str]) -> None:
     # Uptime Kuma reads the query, and its address comes with these keys; Healthchecks reads words of the body
     parts = urlsplit(address)
     query = dict(parse_qsl(parts.query, keep_blank_values=True)) | state
-    run_async(post_json(parts._replace(query=urlencode(query)).geturl(), msgspec.json.encode(state)))
+    asyncio.run(post_json(parts._replace(query=urlencode(query)).geturl(), msgspec.json.encode(state)))
 
 
 def start_thread(work: Callable[[], None]) -> None:

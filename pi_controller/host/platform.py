@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO
 
 from pi_controller.errors import UsageError
 
@@ -21,7 +21,6 @@ try:
 except ImportError:  # Windows
     TerminalError = OSError
 
-T = TypeVar("T")
 DEFAULT_OPEN_FILES = 1024
 """Assumed limit of open files on a system that has no such limit to ask for."""
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -144,11 +143,3 @@ def call_at_stop_signals(stop: Callable[[], object]) -> None:
             loop.add_signal_handler(number, stop)
         except NotImplementedError:  # Windows
             signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop))
-
-
-def run_async(main: Coroutine[Any, Any, T]) -> T:
-    """Run `main` in a new event loop that can watch sockets for MQTT; the default one of Windows cannot."""
-    import asyncio  # noqa: PLC0415 - most verbs have no event loop
-
-    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
-        return runner.run(main)

@@ -1,1 +1,1 @@
-"""Many tables and one hub: each table sends its journal over MQTT, and the hub keeps a copy."""
+"""Many tables and one hub: each table reports its journal over HTTPS, and the hub keeps a copy."""

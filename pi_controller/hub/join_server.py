@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from pi_controller import __version__
-from pi_controller.config.fields import is_topic_name
+from pi_controller.config.fields import is_short_name
 from pi_controller.errors import MatError, describe_error
 from pi_controller.hub import join
 from pi_controller.hub.settings import HTTPS_PORT, HubSettings
@@ -162,7 +162,7 @@ class JoinServer:
 
         Raises `JoinServerError`.
         """
-        if not is_topic_name(table):
+        if not is_short_name(table):
             what = f"no table can have the name {table!r}"
             raise JoinServerError(what, 'use up to 31 lower case letters, digits, - and _, as in "t09"')
         self._reject_known_table(table, anew=anew)

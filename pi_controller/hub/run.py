@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pi_controller.host.clock import SteadyClock
-from pi_controller.host.platform import call_at_stop_signals, run_async
+from pi_controller.host.platform import call_at_stop_signals
 from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
 from pi_controller.hub.hub import Hub
@@ -29,7 +29,7 @@ RETRY_S, MAX_RETRY_S = 0.25, 2.0
 
 def run_hub(folder: Path) -> None:
     """Run the hub in `folder` until SIGINT or SIGTERM. Raises `MatError`."""
-    run_async(_run(folder))
+    asyncio.run(_run(folder))
 
 
 async def _run(folder: Path) -> None:
@@ -78,9 +78,12 @@ class HubRun:
 
     async def _run(self, closing: asyncio.Event) -> None:
         folder, clock = self._folder, SteadyClock()
-        if not (folder / SERVER).is_file():  # a trial on this machine
-            write_hub_files(folder, "hall", ["127.0.0.1", "localhost"], datetime.now(UTC))
         settings = load_hub(folder)
+        if not (folder / SERVER).is_file():  # a trial on this machine
+            venue = settings.venue
+            hosts = dict.fromkeys([venue.address or "127.0.0.1", "127.0.0.1", "localhost"])
+            write_hub_files(folder, venue.name, [*hosts], datetime.now(UTC))
+            settings = load_hub(folder)
         async with AsyncExitStack() as stack:
             opened = await _open_store(store_from_settings(settings, folder), closing, stack)
             if opened is None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from pi_controller.config.fields import Host, HostOrNone, OptionalPath, Section, TopicName
+from pi_controller.config.fields import Host, HostOrNone, OptionalPath, Section, ShortName
 from pi_controller.config.load import read_model
 from pi_controller.config.model import MarksSection
 from pi_controller.errors import SettingsError, describe_error
@@ -29,7 +29,7 @@ def _database(text: str) -> str:
 class VenueSection(Section):
     """The tournament."""
 
-    name: TopicName = Field(default="hall", description="a short name, also of its part of a database")
+    name: ShortName = Field(default="hall", description="a short name, also of its part of a database")
     address: HostOrNone = Field(default="", description="the name or address of this machine for the tables")
 
 

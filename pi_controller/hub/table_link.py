@@ -28,7 +28,6 @@ from pi_controller.config.model import HubSection
 from pi_controller.errors import MatError, SettingsError, describe_error
 from pi_controller.host.files import read_secret
 from pi_controller.host.machine_health import MachineHealth, read_health, round_health
-from pi_controller.host.platform import run_async
 from pi_controller.hub import messages, outbox
 from pi_controller.hub.received_journals import READ_ERRORS, Journals, NextGameError
 from pi_controller.referee.judge import CopiedRecords, MatchCall, MatchVoidCall, RoundClockCall, VoidReason
@@ -158,7 +157,7 @@ class TableLink(Observer[Table]):
 
     def _work(self) -> None:
         try:
-            run_async(self.run())
+            asyncio.run(self.run())
         except Exception:
             log.exception("the connection to the hub has failed permanently; the game continues")
 

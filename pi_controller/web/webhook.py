@@ -25,7 +25,6 @@ import msgspec
 
 from pi_controller import __version__
 from pi_controller.errors import MatError, SettingsError, describe_error
-from pi_controller.host.platform import run_async
 from pi_controller.table.watcher import TableWatcher
 from pi_controller.text import strip_controls
 
@@ -167,7 +166,7 @@ async def post_json(
 
 def post_to(url: str) -> Send:
     """Return the function that posts to `url` from a thread without an event loop."""
-    return lambda body, signature: run_async(post_json(url, body, headers={SIGNATURE: signature}))
+    return lambda body, signature: asyncio.run(post_json(url, body, headers={SIGNATURE: signature}))
 
 
 def make_webhook(settings: Settings) -> Webhook:
