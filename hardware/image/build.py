@@ -46,7 +46,6 @@ PACKAGES = {
         *("iproute2", "systemd-resolved", "systemd-timesyncd", "avahi-daemon", "libnss-mdns", "openssh-server"),
     ],
     "Wi-Fi": ["wpasupplicant", "dnsmasq-base", "firmware-brcm80211", "wireless-regdb"],
-    "the hub": ["mosquitto"],
     "the table": ["python3", "python3-venv", "ca-certificates"],
     "sound": ["alsa-utils", "espeak-ng"],
     "a clock with a battery": ["util-linux-extra"],
@@ -101,7 +100,6 @@ KEPT = [
 INITRAMFS = "files/etc/initramfs-tools"
 MODELS = ("Raspberry Pi 3", "Raspberry Pi 4", "Raspberry Pi Zero 2")
 ON = [
-    "moccasin-mat-broker",
     "moccasin-mat-card",
     "moccasin-mat-grow",
     "moccasin-mat-hub",
@@ -124,7 +122,7 @@ OFF = [
         "container-getty@.service",
     ),
     *("systemd-networkd-wait-online.service", "systemd-firstboot.service", "systemd-machine-id-commit.service"),
-    *("wpa_supplicant.service", "mosquitto.service", "debug-shell.service", "ssh.socket"),
+    *("wpa_supplicant.service", "debug-shell.service", "ssh.socket"),
     *(
         "apt-daily.timer",
         "apt-daily-upgrade.timer",

@@ -154,7 +154,7 @@ def test_packages_include_all_card_programs():
     assert "tzdata" in packages, "card.py looks for time zones"
     assert "fdisk" in packages, "grow.sh calls sfdisk"
     assert {"alsa-utils", "espeak-ng", "util-linux-extra"} <= packages, "aplay, the English voice, hwclock"
-    assert {"mosquitto", "dnsmasq-base", "libnss-mdns"} <= packages, "a hub, the machine's own Wi-Fi, names of hubs"
+    assert {"dnsmasq-base", "libnss-mdns"} <= packages, "the machine's own Wi-Fi, names of hubs"
     extras = build.parser().parse_args(["card.img"]).extras.split(",")
     assert {"voice", "hub"} <= set(extras), "recordings are read by soundfile; the hub makes certificates"
 
@@ -707,7 +707,6 @@ def test_hub_and_network_units_wait_for_card_files():
         "own-network.service": f"{run}/dnsmasq.conf",
         "portal.socket": f"{run}/portal",
         "hub.service": f"{run}/hub",
-        "broker.service": f"{run}/hub",
     }
     for name, path in conditions.items():
         text = (UNITS / f"moccasin-mat-{name}").read_text("utf-8")
@@ -716,7 +715,7 @@ def test_hub_and_network_units_wait_for_card_files():
     assert (UNITS / HUB_UNIT).is_file(), "an update starts it again by this name"
     portal = (UNITS / "moccasin-mat-portal.socket").read_text("utf-8")
     assert f"\nListenStream={own_network.OWN_ADDRESS}:80\n" in portal
-    assert {"mosquitto.service", "wpa_supplicant.service"} <= set(build.OFF)
+    assert "wpa_supplicant.service" in build.OFF
 
 
 @pytest.mark.parametrize("asked", ["GET /generate_204 HTTP/1.1", "GET /hotspot-detect.html HTTP/1.0", "nonsense", ""])

@@ -89,7 +89,7 @@ def test_stored_versions_file_is_complete_without_addresses(path):
     assert not re.search(r"https?:|\.(org|com|io)\b", text)
     names = {one.name for one in versions.parse_versions(text).requirements}
     assert {"numpy", "pydantic", "pyserial", "gpiozero", "rpi-ws281x", "mpremote", "soundfile"} <= names
-    assert {"aiomqtt", "packaging", "polib", "shtab"} <= names, "the extras of [pi]"
+    assert {"httpx", "packaging", "polib", "shtab"} <= names, "the extras of [pi]"
 
 
 @pytest.mark.parametrize(

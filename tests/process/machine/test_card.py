@@ -124,7 +124,7 @@ def test_first_page_makes_card_a_hub_with_table(card):
         pi.start()
         pin = read_pin(pi)
         judge = Judge(pi, pin)
-        assert pi.run("systemctl is-active moccasin-mat-hub moccasin-mat-broker").stdout.split() == ["inactive"] * 2
+        assert pi.run("systemctl is-active moccasin-mat-hub").stdout.split() == ["inactive"]
         started = pi.told("cat /proc/sys/kernel/random/boot_id")
         chosen = judge.web.post("/judge/start/choose", json={"use": "both", "network": "cable"})
         assert chosen.status_code == 200, chosen.text

@@ -112,12 +112,9 @@ def condition() -> str:
 
 def hub_condition() -> str:
     """Return a line if the hub of this machine does not run; "" if it does."""
-    units = ("moccasin-mat-broker", "moccasin-mat-hub")
-    told = subprocess.run(
-        ["systemctl", "is-active", *units], capture_output=True, text=True, check=False
-    ).stdout.split()
-    still = [f"{unit} is {state}" for unit, state in zip(units, told, strict=False) if state != "active"]
-    return f"the hub does not run yet: {', '.join(still)}" if still else ""
+    command = ["systemctl", "is-active", "moccasin-mat-hub"]
+    state = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    return "" if state == "active" else f"the hub does not run yet: {state}"
 
 
 def main() -> int:
