@@ -56,7 +56,7 @@ USING_PACKAGES = (
     *(f"tests/web/test_{name}.py" for name in ("attacks", "feed", "judge_api", "server")),
     *(f"tests/web/test_{name}.py" for name in ("client", "shares", "signing", "web_security")),
     *(f"tests/hub/test_{name}.py" for name in ("inbox", "messages", "outbox", "store", "table_link")),
-    *(f"tests/process/test_{name}.py" for name in ("hub_broker", "hub_database", "web_server")),
+    *(f"tests/process/test_{name}.py" for name in ("hub_database", "hub_line", "web_server")),
     *(f"tests/table/test_{name}.py" for name in ("journal", "table", "view")),
     *(f"tests/recording/test_{name}.py" for name in ("blocks", "recorder")),
     *(f"tests/sensing/test_{name}.py" for name in ("beads", "strikes")),

@@ -1,10 +1,8 @@
 """A day of a tournament, from three new cards to the champion, without a command: in a browser, as on phones."""
 
 import pytest
-from mosquitto import needs_mosquitto
 from tournament_day import TEAMS, Day
 
-pytestmark = needs_mosquitto
 MAX_TOUCHES, MAX_TYPED, MAX_PAGES = 78, 19, 6
 """What three new cards take to the first calls, 48 touches of them for six sign-ins. A longer way is a fault."""
 MAX_TOUCHES_A_DAY = 115

@@ -21,7 +21,7 @@ def hall(tmp_path):
 
 @pytest.fixture
 def site(tmp_path):
-    """Return a hub's pages without a broker."""
+    """Return a hub's pages without a server."""
     from hub_site import Site
 
     made = Site(tmp_path)

@@ -11,7 +11,6 @@ from hub_hall import HubHall
 from inbox_messages import A, events, records, take
 from load_file import load_file
 from needed import need
-from ports import free_port
 from postgres import BIN, Postgres
 
 from pi_controller.hub.inbox import Inbox
@@ -91,9 +90,8 @@ def test_match_counts_once_despite_a_killed_database(tmp_path, postgres):
 
 @pytest.mark.slow
 def test_hub_waits_for_its_database_at_start(postgres, tmp_path, caplog):
-    port = free_port()
     (tmp_path / "hub.toml").write_text(
-        f'[broker]\nport = {port}\n[page]\nport = 0\n[store]\ndatabase = "{postgres.url}"\n[venue]\nname = "late"\n'
+        f'[page]\nport = 0\nhttps = 0\n[store]\ndatabase = "{postgres.url}"\n[venue]\nname = "late"\n'
     )
     lines = []
 

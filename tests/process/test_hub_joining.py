@@ -1,41 +1,30 @@
-"""A table joins by a code, over TLS and at a real Mosquitto that is not started again."""
+"""A table joins by a code over TLS, at a hub that is not started again."""
 
 import asyncio
 import socket
 import ssl
 import stat
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 
-import aiomqtt
 import pytest
-from brokers import PATIENCE_S, VENUE, Mosquitto, client
+from hub_files import PATIENCE_S, reach, write_hub
 from hub_site import certify
-from mosquitto import needs_mosquitto
-from pi_controller.hub.mqtt import can_sign_in, make_client
 from real_hub import RealHub
 
 from pi_controller.cli.hub import hub as main
 from pi_controller.config import read_settings
 from pi_controller.hub.join import JoinError, new_code, parse_hub_address
+from pi_controller.hub.messages import RECORDS_PATH, Report, encode
 from pi_controller.hub.setup import SERVER, SERVER_KEY
-from pi_controller.hub.table_link import make_table_link
+from pi_controller.hub.table_link import make_client
 
 
 @pytest.fixture
-def broker(tmp_path):
-    made = Mosquitto(tmp_path / "hub", ["t01", "t02"]).start()
-    yield made
-    made.kill()
-
-
-@pytest.fixture
-def house(broker):
-    broker.hub_settings()
-    made = RealHub(broker.folder)
-    made.sign_in()
-    yield made
-    made.close()
+def house(tmp_path):
+    with closing(RealHub(write_hub(tmp_path / "hub", ["t01"]))) as made:
+        made.sign_in()
+        yield made
 
 
 def new_table(folder):
@@ -53,46 +42,45 @@ def join(opened, settings):
     assert main([do, address, code, "--settings", str(settings)]) == 0
 
 
-@needs_mosquitto
-def test_table_joins_while_others_stay_connected(house, broker, tmp_path):
+def report(client, table):
+    """Post a report over a connection of its own; return the status."""
+
+    async def post():
+        async with client:
+            return await client.post(RECORDS_PATH.format(table=table), content=encode(Report("a")))
+
+    return asyncio.run(post()).status_code
+
+
+def test_table_joins_while_others_stay_connected(house, tmp_path):
     settings = new_table(tmp_path / "table")
 
     async def while_connected():
-        async with client(broker, "t01") as other:
+        async with reach(house.folder, "t01") as other:
+            path, hello = RECORDS_PATH.format(table="t01"), encode(Report("a"))
+            assert (await other.post(path, content=hello)).status_code == 200
             await asyncio.to_thread(join, await asyncio.to_thread(house.open_code, "t09"), settings)
-            await other.publish(f"mat/v1/{VENUE}/t/t01/hello", b"x", 1)  # answered: it is the connection of before
+            assert (await other.post(path, content=hello)).status_code == 200
 
     asyncio.run(while_connected())
     hub = read_settings(settings).hub
-    assert (hub.address, hub.port, hub.venue, hub.table) == ("127.0.0.1", broker.port, VENUE, "t09")
-    link = make_table_link(read_settings(settings))
-    assert asyncio.run(can_sign_in(link._broker)), "what stands in the settings is all that a table needs"
+    assert (hub.address, hub.port, hub.table) == ("127.0.0.1", house.run.pages.secure_port, "t09")
+    assert report(make_client(hub), "t09") == 200, "what stands in the settings is all that a table needs"
     assert (settings.parent / "hub.crt").read_bytes() == (house.folder / "ca.crt").read_bytes()
-    for name in ("hub.password", "hub.crt"):
+    for name in ("hub.token", "hub.crt"):
         assert stat.S_IMODE((settings.parent / name).stat().st_mode) == 0o600
 
 
-@needs_mosquitto
 @pytest.mark.slow
 def test_new_card_locks_the_old_one_out(house, tmp_path):
     first, second = (new_table(tmp_path / name) for name in ("first", "second"))
     join(house.open_code("t09"), first)
-    old = make_table_link(read_settings(first))._broker
-
-    async def while_connected():
-        async with make_client(old) as card:
-            await card.publish(f"mat/v1/{VENUE}/t/t09/hello", b"x", 1)
-            await asyncio.to_thread(lambda: join(house.open_code("t09", anew=True), second))
-            async with asyncio.timeout(PATIENCE_S):
-                with pytest.raises(aiomqtt.MqttError):
-                    await anext(aiter(card.messages))
-
-    asyncio.run(while_connected())
-    assert not asyncio.run(can_sign_in(old))
-    assert asyncio.run(can_sign_in(make_table_link(read_settings(second))._broker))
+    assert report(make_client(read_settings(first).hub), "t09") == 200
+    join(house.open_code("t09", anew=True), second)
+    assert report(make_client(read_settings(first).hub), "t09") == 401
+    assert report(make_client(read_settings(second).hub), "t09") == 200
 
 
-@needs_mosquitto
 @pytest.mark.slow
 @pytest.mark.parametrize("tls", [False, True])
 def test_table_joins_beside_idle_connections(house, tmp_path, tls):
@@ -112,10 +100,9 @@ def test_table_joins_beside_idle_connections(house, tmp_path, tls):
             one.close()
 
 
-@needs_mosquitto
 @pytest.mark.slow
 def test_code_fits_certificate_in_use_after_setup(house, tmp_path):
-    assert main(["setup", str(house.folder), "--tables", "3", "--host", "127.0.0.1"]) == 0
+    assert main(["setup", str(house.folder), "--host", "127.0.0.1"]) == 0
     join(house.open_code("t09"), new_table(tmp_path / "table"))
 
 

@@ -82,7 +82,7 @@ def test_the_imitation_has_no_unix_modules(work):
         "languages",
         "hub setup venue",
         "hub director venue",
-        pytest.param("hub --demo --once --teams 2 --tables 1 --points 1 --pace 0 --page 0", marks=pytest.mark.slow),
+        pytest.param("hub demo --once --teams 2 --tables 1 --points 1 --pace 0 --page 0", marks=pytest.mark.slow),
         pytest.param("calibrate --sim", marks=pytest.mark.slow),
         "--print-manual",
         "--print-completion bash",
@@ -109,7 +109,7 @@ def test_a_game_is_played_and_its_journal_read(work):
 
 def test_the_hub_serves_its_page_until_stopped(work):
     (work / "hall").mkdir()
-    (work / "hall" / "hub.toml").write_text("[broker]\nport = 18831\n[page]\nport = 0\nstream = 0\n")
+    (work / "hall" / "hub.toml").write_text("[page]\nport = 0\nhttps = 0\nstream = 0\n")
     process = start(work, "hub", "run", "hall")
     try:
         line = next(line for line in process.stdout if "http://" in line)

@@ -1,4 +1,4 @@
-"""A hub's pages without a broker, and a browser session that is signed in to them."""
+"""A hub's pages without a server, and a browser session that is signed in to them."""
 
 import secrets
 from contextlib import ExitStack
@@ -27,7 +27,7 @@ def certify(folder):
 
 
 class Site:
-    """A hub's pages without a broker or a server; `web` is a browser that sends as the console's own page does.
+    """A hub's pages without a server; `web` is a browser that sends as the console's own page does.
 
     With the venue's certificate in `folder` there are encrypted pages too. `page` has more settings of it, `marks` the
     host's marks.

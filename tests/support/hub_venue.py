@@ -1,4 +1,4 @@
-"""A hub's inbox and director, and whole journals that come from tables: no broker, and no time passes."""
+"""A hub's inbox and director, and whole journals that come from tables: no network, and no time passes."""
 
 import random
 from contextlib import closing

@@ -1,8 +1,14 @@
 """Harmless command lines of every verb, for an installed wheel: what each needs, and how it ends."""
 
-HUB = '[web]\nport = 0\n[hub]\naddress = "127.0.0.1"\ntable = "t01"\n'
+from pathlib import Path
+
+import certifi
+
+HUB = '[web]\nport = 0\n[hub]\naddress = "127.0.0.1"\ntable = "t01"\ntoken_file = "hub.token"\nca = "hub.crt"\n'
 FILES = {
     "hub.toml": HUB,
+    "hub.token": "a" * 43,
+    "hub.crt": Path(certifi.where()).read_text("ascii", "replace"),
     "plain.toml": "[web]\nport = 0\n",
     "french.toml": '[web]\nport = 0\nlanguage = "fr.po"\n',
     "exhibit.toml": '[web]\nport = 0\n[exhibit]\nlanguages = ["fr.po"]\n',
@@ -14,12 +20,11 @@ FILES = {
 
 NEEDS_EXTRA = {
     "watch": "watch",
-    "hub --demo --once": "hub",
+    "hub demo --once": "hub",
     "hub setup venue": "hub",
     "hub run trial": "hub",
-    "hub journals venue out": "hub",
-    "hub join 127.0.0.1 0000-0000-0000-0000-0000 --settings hub.toml": "mqtt",
-    "run --settings hub.toml": "mqtt",
+    "hub join 127.0.0.1 0000-0000-0000-0000-0000 --settings hub.toml": "link",
+    "run --settings hub.toml": "link",
     "run --settings french.toml": "languages",
     "exhibit --sim --settings exhibit.toml": "languages",
     "languages": "languages",
@@ -46,6 +51,7 @@ WORKS = {
     "languages --template": 0,
     "setup --user --dry-run": 0,
     "hub director venue": 0,
+    "hub journals venue out": 2,
     "exhibit --check": 0,
     "exhibit --usage": 0,
     "doctor": 1,

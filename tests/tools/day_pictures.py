@@ -2,7 +2,7 @@
 
 Writes `index.html` with a picture of each step and its caption, and prints the touches, typed fields and opened pages
 of the people who set the day up and direct it, and the minutes that it would have taken. Phones are 390 x 844, the
-wall and the boards 1920 x 1080. Needs Chromium and Mosquitto.
+wall and the boards 1920 x 1080. Needs Chromium.
 """
 
 import html

@@ -1,11 +1,12 @@
-"""Kills broker, hub and tables at random while games are played, and then compares the hub with the journals.
+"""Kills hub, tables and the line at random while games are played, and then compares the hub with the journals.
 
     .venv/bin/python tests/tools/hub_chaos.py --tables 8 --kills 45
     .venv/bin/python tests/tools/hub_chaos.py --tables 8 --kills 45 --store postgresql    # killed too
 
-Tables play Hampa Apena by the judge's word, each in a process of its own with a real journal, through a real Mosquitto
-with TLS and accounts. Prints a JSON line: records, lost, double, changed, kills, records a second, lag from a record's
-time at the table to the hub's disk (ms, kills included), and memory (MB). The status is 1 unless all is whole.
+Tables play Hampa Apena by the judge's word, each in a process of its own with a real journal, and report over HTTPS.
+The line is cut, or carries nothing for a moment although it stays open. Prints a JSON line: records, lost, double,
+changed, kills, records a second, lag from a record's time at the table to the hub's disk (ms, kills included), and
+memory (MB). The status is 1 unless all is whole.
 """
 
 import argparse
@@ -16,20 +17,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from unittest import mock
 
 sys.path.extend(str(Path(__file__).parents[1] / place) for place in ("support", "support/real", "tools"))
 
-from brokers import PATIENCE_S, VENUE, Mosquitto, account
+from cuttable_line import CuttableLine
+from hub_files import PATIENCE_S, reach, store_of, write_hub
+from hub_process import HubProcess
 from postgres import server_of
 
 from pi_controller.hub import run
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import Events
-from pi_controller.hub.settings import STORE
-from pi_controller.hub.store import Database, StoreError, open_store
+from pi_controller.hub.settings import load_hub
+from pi_controller.hub.store import open_store
 from pi_controller.hub.table_link import TableLink
 from pi_controller.journal import file
 from pi_controller.journal.journal import Journal
@@ -40,14 +43,17 @@ from pi_controller.runtime.console import execute_line
 from pi_controller.table.table import Table, journalled_game
 from pi_controller.table.view import is_between_hides
 
+SILENT_S = 0.5
 
-def play(folder, broker, every_s):
+
+def play(folder, name, port, every_s):
     """Play games at one table until the file `stop` is there, then keep on sending until killed."""
-    journal = Journal(folder / f"{broker.user}.sqlite", created=time.time())
+    journal = Journal(folder / f"{name}.sqlite", created=time.time())
     rules = journalled_game(journal, game("dakota", {"points": 2}))
     referee = referee_for(rules, RefereeSettings(), random.Random().randbytes)
     table = Table(journal, rules, {"A": "Red", "B": "Blue"}, referee, time.time())
-    link, dice = TableLink(broker, VENUE, broker.user, journal.path), random.Random(journal.seq)
+    client, dice = reach(folder / "hub", name, port), random.Random(journal.seq)
+    link = TableLink(client, name, name, journal.path)
     link.start()
     while True:
         link.on_step(time.time(), table, False)
@@ -90,64 +96,70 @@ class Watched(Inbox):
 
 def be_hub(folder):
     """Be `hub run` until killed."""
-    with mock.patch.object(run, "Inbox", lambda where: Watched(where, folder / "lags")):
-        run.run_hub(folder / "broker")
+    with mock.patch.object(run, "Inbox", lambda where: Watched(where, folder.parent / "lags")):
+        run.run_hub(folder)
+
+
+def hub_of(folder, tables, server=None):
+    """Write the files of a hub below `folder`, and return its process, which writes the lags there."""
+    path = write_hub(folder / "hub", tables, server and server.url)
+    return HubProcess(path, [sys.executable, str(Path(__file__).absolute()), "--role", "hub", "--folder"])
 
 
 class Hall:
-    """All processes; each can be killed, and comes back. `server` is the PostgreSQL, None where a file does."""
+    """All processes and the line; each can be killed, and comes back. `server` is the PostgreSQL, None for a file."""
 
     def __init__(self, folder, tables, every_s, server=None):
         self.folder, self.every_s, self.server = folder, every_s, server
         self.names = [f"t{n:02d}" for n in range(1, tables + 1)]
-        self.broker = Mosquitto(folder / "broker", self.names).start()
-        self.broker.hub_settings(server and server.url)
-        self.running = {name: self._begin(name) for name in ("hub", *self.names)}
+        self.hub = hub_of(folder, self.names, server).start()
+        self.line = CuttableLine(load_hub(self.hub.folder).page.https)
+        self.running = {name: self._begin(name) for name in self.names}
 
     def _begin(self, name):
         command = [sys.executable, __file__, "--role", name, "--folder", self.folder, "--every", str(self.every_s)]
         with (self.folder / f"{name}.log").open("ab") as log:
-            return subprocess.Popen([*command, "--port", str(self.broker.port)], stdout=log, stderr=log)
+            return subprocess.Popen([*command, "--port", str(self.line.port)], stdout=log, stderr=log)
 
     def kill(self, name):
-        if name == "broker":
-            self.broker.kill()
-            self.broker.start()
-            return
-        if name == "database":
-            self.server.kill()
-            self.server.start()
-            return
-        process = self.running[name]
-        assert process.poll() is None, (name, (self.folder / f"{name}.log").read_text())
-        process.kill()
-        process.wait()
-        self.running[name] = self._begin(name)
+        match name:
+            case "hub":
+                assert self.hub.process.poll() is None, self.hub.log
+                self.hub.kill()
+                self.hub.start()
+            case "cut":
+                self.line.cut()
+            case "silence":
+                self.line.silent = True
+                time.sleep(SILENT_S)
+                self.line.silent = False
+            case "database":
+                self.server.kill()
+                self.server.start()
+            case _:
+                process = self.running[name]
+                assert process.poll() is None, (name, (self.folder / f"{name}.log").read_text())
+                process.kill()
+                process.wait()
+                self.running[name] = self._begin(name)
 
     def memory(self):
         """Return the most that any of a kind holds in memory, MB."""
-        found = {}
-        for name, process in {**self.running, "broker": self.broker.process}.items():
-            kind = "table" if name in self.names else name
-            found[kind] = max(found.get(kind, 0.0), memory_mb(process.pid))
-        return found
+        tables = [memory_mb(process.pid) for process in self.running.values()]
+        return {"hub": memory_mb(self.hub.process.pid), "table": max(tables)}
 
     def close(self):
         for process in self.running.values():
             process.kill()
             process.wait()
-        self.broker.kill()
+        self.line.close()
+        self.hub.kill()
 
 
 def memory_mb(pid):
     """Return what a process holds in memory, MB."""
     status = Path(f"/proc/{pid}/status").read_text()
     return round(int(status.split("VmRSS:")[1].split()[0]) / 1000, 1)
-
-
-def store_at(folder, url=None):
-    """Return where the hub keeps what comes."""
-    return Database(url, VENUE) if url else folder / "broker" / STORE
 
 
 def journals(folder, names):
@@ -175,18 +187,19 @@ def received(where):
 
 def chaos(folder, tables, kills, every_s, seed=11, calm_s=3.0, server=None):
     """Play, kill, wait until the hub has all of it; return the figures. `server`: its store, killed with the others."""
-    kinds = ["broker", "hub", "table", "table", *(["database"] if server else [])]
-    where = store_at(folder, server and server.url)
+    kinds = ["hub", "table", "table", "cut", "silence", *(["database"] if server else [])]
     dice, counts, hall = random.Random(seed), dict.fromkeys(kinds, 0), Hall(folder, tables, every_s, server)
+    where = store_of(hall.hub.folder)
     try:
         begun = time.monotonic()
         while len(received_tables(where)) < tables:
             assert time.monotonic() - begun < PATIENCE_S * 3, "not all tables came"
             time.sleep(0.2)
         before, begun = records_of(where), time.monotonic()
-        for _ in range(kills):
+        plan = [kinds[n % len(kinds)] for n in range(kills)]
+        dice.shuffle(plan)
+        for kind in plan:
             time.sleep(dice.uniform(0.5, 1.5))
-            kind = dice.choice(kinds)
             hall.kill(dice.choice(hall.names) if kind == "table" else kind)
             counts[kind] += 1
         time.sleep(calm_s)
@@ -235,11 +248,8 @@ def counted(records):
 
 
 def received_tables(where):
-    if isinstance(where, Path) and not where.exists():
-        return set()
-    with suppress(StoreError), open_store(where) as store:  # it is being made
+    with open_store(where) as store:
         return {key for (key,) in store.execute("SELECT DISTINCT tid FROM games JOIN records ON game = id")}
-    return set()
 
 
 def records_of(where):
@@ -271,7 +281,7 @@ def main():
         return 0 if whole(figures) else 1
     if args.role == "hub":
         return be_hub(args.folder)
-    return play(args.folder, account(args.folder / "broker", args.port, args.role), args.every)
+    return play(args.folder, args.role, args.port, args.every)
 
 
 if __name__ == "__main__":

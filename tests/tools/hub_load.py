@@ -1,13 +1,13 @@
-"""Many tables at once through a real Mosquitto into a real hub.
+"""Many tables at once that report over HTTPS to a real hub, and people who watch its boards.
 
     .venv/bin/python tests/tools/hub_load.py --tables 64 --rate 10 --seconds 30
     .venv/bin/python tests/tools/hub_load.py --tables 64 --rate 10 --seconds 30 --store postgresql
 
-Each table is a real link to the hub with a journal that was written before: one of its records after another is there
-at its time, with the view of that moment. The links share a few processes. The hub is `hub run` with its tournament and
-pages, the broker has TLS and accounts. Prints a JSON line: records a second that came to the hub's disk while they were
-written, lag from a record's time at the table to there (ms), memory (MB) and the processor's time (s) of hub and
-broker, and how long the rest took to come. The status is 1 unless the hub has all records, once and unchanged.
+Each table is a real link to the hub with a journal to which the records of a game are written one by one, with the view
+of that moment. The tables share a few processes. The hub is `hub run` with its tournament and pages. Prints a JSON
+line: records a second that came to the hub's disk while they were written, lag from a record's time at the table to
+there (ms), memory (MB) and the processor's time (s) of the hub, what the watchers received (kB a second each), and how
+long the rest took to come. The status is 1 unless the hub has all records, once and unchanged.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from contextlib import closing, suppress
 from pathlib import Path
@@ -24,14 +25,15 @@ from types import SimpleNamespace
 
 sys.path.extend(str(Path(__file__).parents[1] / place) for place in ("support", "support/real", "tools"))
 
+import httpx
 import msgspec
-from brokers import PATIENCE_S, VENUE, Mosquitto, account
-from hub_chaos import be_hub, compared, counted, journals, lags_of, memory_mb, received, records_of, store_at, whole
+from hub_chaos import compared, counted, hub_of, journals, lags_of, memory_mb, received, records_of, whole
+from hub_files import PATIENCE_S, reach, store_of
 from postgres import server_of
 
-from pi_controller.hub.store import StoreError
 from pi_controller.hub.table_link import TableLink
 from pi_controller.journal.journal import Journal
+from pi_controller.referee.facts import ANY_FACT
 from pi_controller.referee.selection import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules.registry import game
@@ -77,92 +79,86 @@ def offset(name, rate):
     return random.Random(name).random() / rate
 
 
-def prepare(folder, names, begin, rate, seconds):
-    """Write the journals, each whole, and the views, for a play from `begin` on."""
-    facts, views = played(folder, int(rate * seconds))
-    (folder / "views.json").write_bytes(msgspec.json.encode(views))
-    for name in names:
-        first = begin + offset(name, rate)
-        with closing(Journal(folder / f"{name}.sqlite", created=begin)) as journal:
-            journal.append([msgspec.structs.replace(fact, t=first + n / rate) for n, fact in enumerate(facts)])
-
-
-def be_tables(folder, names, port, begin, rate):
-    """Be these tables until killed."""
+def be_tables(folder, names, rate):
+    """Be these tables until killed, from when the file `begin` is there."""
+    facts = msgspec.json.decode((folder / "facts.json").read_bytes(), type=list[ANY_FACT])
     views = msgspec.json.decode((folder / "views.json").read_bytes(), type=list[View])
-    metas, links = [], []
+    journals, links = [], []
     for name in names:
-        with closing(Journal(folder / f"{name}.sqlite", read_only=True)) as journal:
-            metas.append(journal.meta)
-        links.append(TableLink(account(folder / "broker", port, name), VENUE, name, folder / f"{name}.sqlite"))
+        journals.append(Journal(folder / f"{name}.sqlite", created=time.time()))
+        links.append(TableLink(reach(folder / "hub", name), name, name, journals[-1].path))
         links[-1].start()
-    firsts, shown = [begin + offset(name, rate) for name in names], [0] * len(names)
+    print("ready", flush=True)
+    while not (folder / "begin").exists():
+        time.sleep(TURN_S)
+    firsts, written = [time.time() + offset(name, rate) for name in names], [0] * len(names)
     while True:
-        now = time.time()
         for n, link in enumerate(links):
-            there = min(int((now - firsts[n]) * rate) + 1, len(views)) if now >= firsts[n] else 0
-            if there > shown[n]:
-                shown[n] = there
-                view = msgspec.structs.replace(views[there - 1], seq=there)
-                journal = SimpleNamespace(meta=metas[n])
-                link.on_step(now, SimpleNamespace(view=view, journal=journal, can_begin_game=False), False)
+            while written[n] < len(facts) and time.time() >= firsts[n] + written[n] / rate:
+                now = time.time()
+                journals[n].append([msgspec.structs.replace(facts[written[n]], t=now)])
+                view = msgspec.structs.replace(views[written[n]], seq=written[n] + 1)
+                table = SimpleNamespace(view=view, journal=journals[n], can_begin_game=False)
+                link.on_step(now, table, False)
+                written[n] += 1
         time.sleep(TURN_S)
 
 
-def wait_for_store(where):
-    """Wait until the hub has made its store."""
-    end = time.monotonic() + PATIENCE_S
-    while True:
-        with suppress(StoreError):
-            if not isinstance(where, Path) or where.exists():
-                return records_of(where)
-        assert time.monotonic() < end, "the hub has not started"
-        time.sleep(0.05)
+def watch(url, received):
+    """Follow the boards' updates until the hub ends; append the length of each piece to `received`."""
+    with suppress(httpx.HTTPError), httpx.stream("GET", f"{url}events", timeout=None, trust_env=False) as stream:
+        for piece in stream.iter_raw():
+            received.append(len(piece))
 
 
-def load(folder, count, rate, seconds, prepare_s, server=None):
+def load(folder, count, rate, seconds, watchers=0, server=None):
     """Return the figures."""
     names = [f"t{n:02d}" for n in range(1, count + 1)]
-    where = store_at(folder, server and server.url)
-    broker = Mosquitto(folder / "broker", names).start()
-    broker.hub_settings(server and server.url)
-    command = [sys.executable, __file__, "--folder", folder, "--port", str(broker.port), "--rate", str(rate)]
-    running = [subprocess.Popen([*command, "--role", "hub"], stdout=subprocess.DEVNULL)]
+    facts, views = played(folder, int(rate * seconds))
+    (folder / "facts.json").write_bytes(msgspec.json.encode(facts))
+    (folder / "views.json").write_bytes(msgspec.json.encode(views))
+    command = [sys.executable, __file__, "--folder", folder, "--rate", str(rate)]
+    hub, running, watched = hub_of(folder, names, server), [], []
+    where = store_of(hub.folder)
     try:
-        wait_for_store(where)
-        begin = time.time() + prepare_s
-        prepare(folder, names, begin, rate, seconds)
+        hub.start()
         for n in range(min(PROCESSES, count)):
-            some = ",".join(names[n::PROCESSES])
-            running.append(subprocess.Popen([*command, "--role", some, "--begin", str(begin)]))
-        watched = {"hub": running[0].pid, "broker": broker.process.pid}
-        assert time.time() < begin, f"the journals took longer than {prepare_s} s to write: --prepare more"
-        time.sleep(begin - time.time())
-        before = {name: processor_s(pid) for name, pid in watched.items()}
-        time.sleep(max(0.0, begin + seconds - time.time()))
-        came, over = records_of(where), time.time()
-        used = {name: round(processor_s(pid) - before[name], 1) for name, pid in watched.items()}
-        memory, end = {name: memory_mb(pid) for name, pid in watched.items()}, time.monotonic() + PATIENCE_S
-        kept = journals(folder, names)
-        while counted(kept) != counted((held := received(where))[0]) and time.monotonic() < end:
+            role = ["--role", ",".join(names[n::PROCESSES])]
+            running.append(subprocess.Popen([*command, *role], stdout=subprocess.PIPE, text=True))
+        for process in running:
+            assert process.stdout.readline(), "a table's process has ended"
+        for _ in range(watchers):
+            threading.Thread(target=watch, args=(hub.page, watched), daemon=True).start()
+        (folder / "begin").touch()
+        used_s, begin = processor_s(hub.process.pid), time.monotonic()
+        time.sleep(seconds)
+        came, took = records_of(where), time.monotonic() - begin
+        seen, used_s = sum(watched), round(processor_s(hub.process.pid) - used_s, 1)
+        memory, end = memory_mb(hub.process.pid), time.monotonic() + PATIENCE_S
+        while (kept := counted(journals(folder, names))) != counted((held := received(where))[0]) or (
+            sum(kept.values()) < count * len(facts)
+        ):
+            assert time.monotonic() < end, (kept, counted(held[0]))
             time.sleep(0.3)
-        late = time.time() - over
+        kept, late = journals(folder, names), time.monotonic() - begin - took
     finally:
         for process in running:
             process.kill()
-            process.wait()
-        broker.kill()
+            process.communicate()
+        hub.kill()
     return {
         "tables": count,
         "store": "postgresql" if server else "sqlite",
         **compared(kept, held[0]),
         "alarms": held[1],
         "seconds": seconds,
-        "records_a_second": round(came / (over - begin), 1),
+        "records_a_second": round(came / took, 1),
         "rest_s": round(late, 1),
         "lag_ms": lags_of(folder),
         "memory_mb": memory,
-        "processor_s": used,
+        "processor_s": used_s,
+        "watchers": watchers,
+        "watcher_kb_s": round(seen / 1000 / seconds / max(1, watchers), 1),
     }
 
 
@@ -177,18 +173,15 @@ def main():
     parser.add_argument("--tables", type=int, default=64)
     parser.add_argument("--rate", type=float, default=10.0, help="records a second at each table")
     parser.add_argument("--seconds", type=float, default=30.0)
-    parser.add_argument("--prepare", type=float, default=40.0, help="s until it begins: journals are written first")
+    parser.add_argument("--watchers", type=int, default=20, help="people who watch the boards")
     parser.add_argument("--store", choices=("sqlite", "postgresql"), default="sqlite")
-    for hidden, kind in (("--role", str), ("--folder", Path), ("--port", int), ("--begin", float)):
+    for hidden, kind in (("--role", str), ("--folder", Path)):
         parser.add_argument(hidden, type=kind, help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.role == "hub":
-        be_hub(args.folder)
-        return 0
     if args.role is not None:
-        be_tables(args.folder, args.role.split(","), args.port, args.begin, args.rate)
+        be_tables(args.folder, args.role.split(","), args.rate)
     with tempfile.TemporaryDirectory() as folder, server_of(args.store) as server:
-        figures = load(Path(folder), args.tables, args.rate, args.seconds, args.prepare, server)
+        figures = load(Path(folder), args.tables, args.rate, args.seconds, args.watchers, server)
     print(json.dumps(figures))
     return 0 if whole(figures) else 1
 

@@ -30,12 +30,12 @@ from verb_commands import FILES, JOURNAL, NEEDS_EXTRA, SERVES, WORKS  # noqa: E4
 
 from pi_controller.cli import VERBS  # noqa: E402
 
-EXTRAS = ("board", "completion", "docs", "flash", "hub", "languages", "mqtt", "pi", "postgres", "update")
+EXTRAS = ("board", "completion", "docs", "flash", "hub", "languages", "link", "pi", "postgres", "update")
 EXTRAS += ("voice", "watch")
 BRINGS = {
     "flash": {"board"},
-    "hub": {"mqtt"},
-    "pi": {"board", "completion", "languages", "mqtt", "update"},
+    "hub": {"link"},
+    "pi": {"board", "completion", "languages", "link", "update"},
 }
 """Extras that another extra contains."""
 UNTIL_STOPPED = {
@@ -48,9 +48,8 @@ UNTIL_STOPPED = {
 """Commands that run until they are stopped, if their extra is there."""
 WITH_EXTRA = {
     "watch": 2,
-    "hub --demo --once": 0,
+    "hub demo --once": 0,
     "hub setup venue": 0,
-    "hub journals venue out": 2,
     "hub join 127.0.0.1 0000-0000-0000-0000-0000 --settings hub.toml": 2,
     "languages": 0,
     "demo --language fr.po": 0,
@@ -60,7 +59,7 @@ WITH_EXTRA = {
     "--print-completion bash": 0,
 }
 """Exit statuses of the commands of NEEDS_EXTRA if the extra is there, without a board, a table or a hub."""
-OPTIONS = {"hub --demo --once": "--teams 2 --tables 1 --points 1 --pace 0 --page 0", "watch": "--once"}
+OPTIONS = {"hub demo --once": "--teams 2 --tables 1 --points 1 --pace 0 --page 0", "watch": "--once"}
 """More words of a command, which make it short."""
 LIMIT_S, SERVES_S = 600.0, 30.0
 

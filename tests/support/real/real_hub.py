@@ -1,11 +1,11 @@
-"""A hub as `hub run` runs it, at a real broker, in a thread."""
+"""A hub as `hub run` runs it, in a thread."""
 
 import asyncio
 import re
 import threading
 
 import httpx
-from brokers import PATIENCE_S
+from hub_files import PATIENCE_S
 
 from pi_controller.hub.run import HubRun
 

@@ -1,4 +1,4 @@
-"""A hub's pages without a broker, served for a browser."""
+"""A hub's pages, served for a browser."""
 
 import time
 from contextlib import contextmanager

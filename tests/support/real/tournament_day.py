@@ -1,30 +1,25 @@
 """A day of a tournament, driven in a browser: from three cards that were never used to the champion, with its troubles.
 
-Real are the pages, the machine's unit and its start (in a folder), Mosquitto, the hub, and the tables' links. Made are
-the Wi-Fi (all is on loopback), the time that a Pi takes to start again, and the games: the judges' lines are typed.
+Real are the pages, the machine's unit and its start (in a folder), the hub, and the tables' links. Made are the
+Wi-Fi (all is on loopback), the time that a Pi takes to start again, and the games: the judges' lines are typed.
 """
 
-import asyncio
 import random
 import re
-import threading
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from unittest import mock
 
-from brokers import PATIENCE_S, VENUE, Mosquitto
 from card_machine import CardMachine
 from headless import wait_until
 from judge_house import PIN
 from linked_table import LinkedTable
-from pi_controller.hub.mqtt import Broker, check_ca_file, make_client, publish, read_password
 from ports import free_port
 from real_hub import RealHub
 from served_house import ServedHouse as House
 
 from pi_controller.card import first_start
 from pi_controller.config import read_settings
-from pi_controller.hub.messages import State, topic
+from pi_controller.hub.table_link import LinkError, make_client
 from pi_controller.web.start_page import StartPage, start_routes
 
 TEAMS = ("Lower Sioux", "Spirit Lake", "Prairie Island", "Upper Sioux", "Big Coulee", "Long Hollow", "Veblen", "Peever")
@@ -135,26 +130,19 @@ class Phone:
 
 @contextmanager
 def running_hub(folder):
-    """Run broker and hub of the files in `folder`, as the card's units do; provide the hub and its director's page."""
-    port = int(re.search(r"^listener (\d+)", (folder / "mosquitto.conf").read_text(), re.MULTILINE)[1])
-    broker = Mosquitto.of_files(folder, port).start()
+    """Run the hub of the files in `folder`, as the card's unit does; provide it and its director's page."""
     hub = RealHub(folder, shows=False)
     try:
         assert not any("PIN" in line for line in hub.said), "the head judge is the director"
         yield hub.run, re.search(r"(https://\S+director)", "\n".join(hub.said))[1]
     finally:
         hub.close()
-        broker.kill()
 
 
 def linked(house):
     """Return the table of a card, linked to the hub by what stands in its settings."""
     hub = read_settings(house.machine.file).hub
-    password = read_password(Path(hub.password_file))
-    return LinkedTable(
-        house.machine.state / "played.sqlite",
-        Broker(hub.address, hub.port, hub.table, password, check_ca_file(hub.ca)),
-    )
+    return LinkedTable(house.machine.state / "played.sqlite", hub.table, lambda: make_client(hub))
 
 
 class Day:
@@ -170,8 +158,7 @@ class Day:
         self.free_at = {}
         for name, value in (
             ("OWN_ADDRESS", "127.0.0.1"),
-            ("BROKER_PORT", free_port()),
-            ("_PAGE", '[page]\nhost = "127.0.0.1"\nport = 0\nhttps = 0\n'),
+            ("_PAGE", f'[page]\nhost = "127.0.0.1"\nport = 0\nhttps = {free_port()}\n'),
         ):
             self.stack.enter_context(mock.patch.object(first_start, name, value))
 
@@ -329,11 +316,8 @@ class Day:
         """Let the table of W1-3 die; the director gives it no more matches and enters what was played on paper."""
         console, name = self.console, self.now.calls["W1-3"].table
         table, winner = self.tables.pop(name), self.now.calls["W1-3"].teams[1]
-        table.close()
-        # not in this thread, in which the browser's loop runs
-        sends = threading.Thread(target=lambda: asyncio.run(send_will(table.link, table.account)))
-        sends.start()
-        sends.join(PATIENCE_S)
+        with mock.patch.object(table.link, "_post", side_effect=LinkError("no power")):  # it says no goodbye
+            table.close()
         self.dead = name, table
         self.seen(".table-card[data-state=lost]")
         self.look(
@@ -399,9 +383,3 @@ class Day:
         self.look("hall boards", f"{wrong} is corrected: the table of {later} is told to stop playing")
         table.do("close void")
         self.until(lambda: later in self.now.calls and right in self.now.calls[later].teams)
-
-
-async def send_will(link, account):
-    """Say at the broker that a table is lost, as the broker does when the table's power has failed."""
-    async with make_client(account) as client:
-        await publish(client, topic(VENUE, account.user, "state"), State("lost", link._start, ""), retain=True)
