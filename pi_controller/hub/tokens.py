@@ -44,16 +44,14 @@ class Tokens(StoreUser):
             self._known.pop(table, None)
 
     def is_valid(self, table: str, token: str, now: float) -> bool:
-        """Return whether `token` is that of `table`. `now` are seconds of one clock."""
-        if self._matches(table, token):
-            return True
-        if now - self._read_at < REREAD_S:
-            return False
-        self._read_at = now
-        self.tables()
-        return self._matches(table, token)
+        """Return whether `token` is that of `table`, if necessary by the store. `now` are seconds of one clock."""
+        if not self.is_known(table, token) and now - self._read_at >= REREAD_S:
+            self._read_at = now
+            self.tables()
+        return self.is_known(table, token)
 
-    def _matches(self, table: str, token: str) -> bool:
+    def is_known(self, table: str, token: str) -> bool:
+        """Return whether `token` is that of `table` as far as was read; quick."""
         return secrets.compare_digest(self._known.get(table, ""), _hash(token))
 
 

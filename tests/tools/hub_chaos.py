@@ -73,7 +73,10 @@ def play(folder, name, port, every_s):
 
 
 class Watched(Inbox):
-    """An inbox that writes to the file `lags` how old each record is when it is on its disk, ms."""
+    """An inbox that writes to the file `lags` how old the newest record of a message is when it is on its disk, ms.
+
+    Earlier ones of a hide had to wait at the table for its end, which is the newest.
+    """
 
     def __init__(self, where, lags):
         super().__init__(where)
@@ -89,7 +92,8 @@ class Watched(Inbox):
             for table, message in messages:
                 if isinstance(message, Events):
                     seen = self._seen.get((table, message.epoch), 0)
-                    lags.writelines(f"{1000 * (now - r.t):.1f}\n" for r in message.records if r.seq > seen)
+                    if message.records[-1].seq > seen:
+                        lags.write(f"{1000 * (now - message.records[-1].t):.1f}\n")
                     self._seen[table, message.epoch] = max(seen, message.records[-1].seq)
         return answers
 
