@@ -71,7 +71,7 @@ class WebSection(Section):
     )
     port: int = Field(default=8080, ge=0, le=65535, description="0: any free port")
     hosts: fields.Hosts = Field(
-        default=(), description="additional host names of the pages, besides this machine's own with and without .local"
+        default=(), description="additional host names of the pages, besides this machine's own in a local network"
     )
     proxy: fields.IpAddress = Field(
         default="",

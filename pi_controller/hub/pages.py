@@ -177,12 +177,17 @@ class HubPages:
         self._static |= host.static_files() if host else {}
         page = settings.page
         self._plain_sign_in = page.plain_sign_in
-        self._server = WebServer(self._bell, page.host, page.port, app=self._app)
-        self._secure = WebServer(self._bell, page.host, page.https, app=self._app, tls=tls) if tls else None
+        hosts = [name for name in (settings.venue.address, *page.hosts) if name]
+        self._server = WebServer(self._bell, page.host, page.port, hosts=hosts, app=self._app)
+        self._secure = (
+            WebServer(self._bell, page.host, page.https, hosts=hosts, app=self._app, tls=tls) if tls else None
+        )
         self._feed = Feed()
         stream = page.stream
         shown = PageSettings(host=host)
-        self._stream = WebServer(self._feed, page.host, stream, pages=shown) if stream is not None else None
+        self._stream = (
+            WebServer(self._feed, page.host, stream, hosts=hosts, pages=shown) if stream is not None else None
+        )
 
     def _joining(self) -> Joining | None:
         return self.join_server.joining if self.join_server else None
@@ -272,7 +277,7 @@ class HubPages:
         posts = tuple(route.path for route in routes if "POST" in (route.methods or ()))
         return Starlette(
             routes=routes,
-            middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=posts)],
+            middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=posts, setting="[page] hosts")],
             exception_handlers={HTTPException: _error_response, Exception: _error_response},
         )
 

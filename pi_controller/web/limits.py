@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import socket
 from collections.abc import Iterable
 
 from starlette.responses import PlainTextResponse
@@ -27,6 +28,8 @@ HEADERS = (
 MAX_PATH_CHARS = 256
 """Maximum characters of a path; no route is longer."""
 
+_LOCAL_DOMAINS = r"local|lan|home|home\.arpa|internal"
+"""Domains that exist in local networks alone (RFC 6762, RFC 8375, ICANN 2024; .lan and .home are never delegated)."""
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:]+))(?::[0-9]{1,5})?")
 
 
@@ -36,20 +39,43 @@ def parse_host(header: str) -> str:
     return (found[1] or found[2]).removesuffix(".") if found else ""
 
 
-class RequestFilter:
-    """ASGI middleware. It refuses host names except `localhost`, addresses and `hosts`, which stops DNS rebinding.
+def own_names(name: str) -> re.Pattern[str]:
+    """Return a pattern of the names that a local network gives the machine `name`; nobody can register those.
 
-    `posts` are the paths of the routes that accept a POST.
+    >>> pattern = own_names("mat-hub")
+    >>> [bool(pattern.fullmatch(name)) for name in ("mat-hub", "mat-hub-2.local", "mat-hub.lan", "mat-hub.example")]
+    [True, True, True, False]
+    """
+    return re.compile(rf"{re.escape(name.partition('.')[0].lower())}(-[0-9]{{1,3}})?(\.({_LOCAL_DOMAINS}))?")
+
+
+class RequestFilter:
+    """ASGI middleware. It refuses other host names, which stops DNS rebinding.
+
+    Allowed are `localhost`, addresses, `hosts`, and the machine's own names in a local network; a refusal names the
+    `setting` that allows another. `posts` are the paths of the routes that accept a POST.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str] = (), posts: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        hosts: Iterable[str] = (),
+        posts: Iterable[str] = (),
+        setting: str = "[web] hosts",
+    ) -> None:
         self._app = app
         self._posts = [compile_path(path)[0] for path in posts]
-        self._names = {"localhost", *(name.lower().removesuffix(".") for name in hosts)}
+        name = socket.gethostname()
+        self._names = {"localhost", *(host.lower().removesuffix(".") for host in (name, *hosts))}
+        self._own = own_names(name)
+        self._refusal = (
+            "This name is not served here. Use the machine's address in numbers, "
+            f"or add the name to {setting} in its settings.\n"
+        )
 
     def _is_allowed_host(self, header: str) -> bool:
         host = parse_host(header)
-        if host in self._names:
+        if host in self._names or self._own.fullmatch(host):
             return True
         try:
             ipaddress.ip_address(host)
@@ -73,7 +99,7 @@ class RequestFilter:
         path = scope["path"]
         methods = "GET, HEAD, POST" if any(post.match(path) for post in self._posts) else "GET, HEAD"
         if len(hosts) != 1 or not self._is_allowed_host(hosts[0]):
-            answer: ASGIApp = PlainTextResponse("This name is not served here.\n", 400)
+            answer: ASGIApp = PlainTextResponse(self._refusal, 400)
         elif len(path) > MAX_PATH_CHARS or not path.isprintable():
             # the router would take a line break for the path's end
             answer = PlainTextResponse("Page not found.\n", 404)

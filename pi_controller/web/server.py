@@ -91,10 +91,10 @@ class _Server(uvicorn.Server):
 class WebServer:
     """Serves `feed` at `host`:`port`; port 0 chooses a free one, and `port` has its number after `start`.
 
-    It accepts this machine's name, also with `.local`, `localhost`, addresses and the names in `hosts`. Forwarding
-    headers are trusted only from `proxy`, an address. `language`, `more` and `pages` as for `create_app`; `app` creates
-    another application, which gets the accepted hosts and must end its streams when the feed hangs up. With `tls` all
-    connections are encrypted.
+    It accepts this machine's own names (`limits.own_names`), `localhost`, addresses and the names in `hosts`.
+    Forwarding headers are trusted only from `proxy`, an address. `language`, `more` and `pages` as for `create_app`;
+    `app` creates another application, which gets the accepted hosts and must end its streams when the feed hangs up.
+    With `tls` all connections are encrypted.
     """
 
     def __init__(
@@ -117,8 +117,7 @@ class WebServer:
         self._feed = feed
         self._proxy = proxy
         self._tls = tls
-        name = socket.gethostname()
-        known = [name, f"{name}.local", *hosts, *self.pages.hosts]
+        known = [*hosts, *self.pages.hosts]
         self.app: ASGIApp = (
             app(known) if app else create_app(feed, hosts=known, language=language, more=more, pages=self.pages)
         )

@@ -183,6 +183,19 @@ def test_joined_table_reports_and_secrets_stay(house, settings, capsys, caplog):
     assert token.encode() not in b"".join(path.read_bytes() for path in house.folder.glob("hub.sqlite*"))
 
 
+def test_reports_come_by_the_name_given_to_setup(files, reached):
+    write_hub_files(files, "hall", ["hub.example", "127.0.0.1"], NOW)
+    with closing(House(files)) as house:
+        token = house.run.tokens.issue("t09")
+        headers = {"authorization": f"Bearer {token}", "host": "hub.example:8443"}
+        path = "/api/tables/t09/records"
+        with house.browser("https") as web:
+            assert web.post(path, content=b'{"since":"a"}', headers=headers).status_code == 200
+            assert (
+                web.post(path, content=b'{"since":"a"}', headers=headers | {"host": "evil.example"}).status_code == 400
+            )
+
+
 def test_reports_need_encryption(house, settings):
     joined(house.opened("t09"), settings)
     headers = {"authorization": f"Bearer {(settings.parent / 'hub.token').read_text().strip()}"}

@@ -96,7 +96,8 @@ def test_known_hosts(web, host):
 
 
 def test_the_machines_own_name_is_known(web):
-    for host in (platform.node(), f"{platform.node()}.local:8080"):
+    name = platform.node().partition(".")[0]
+    for host in (platform.node(), name.upper(), *(f"{name}{end}:8080" for end in (".local", "-2.local", ".home.arpa"))):
         assert web.get("/healthz", headers={"host": host}).status_code == 200
 
 
@@ -112,6 +113,13 @@ def test_other_hosts_are_refused(web, host):
     answer = web.get("/", headers={"host": host})
     assert answer.status_code == 400
     assert "Big Coulee" not in answer.text
+    assert "[web] hosts" in answer.text
+
+
+def test_names_like_the_own_one_are_refused(web):
+    name = platform.node().partition(".")[0]
+    for host in (f"{name}.example", f"{name}-2.local.example", f"{name}-1234.local", f"{name}.local.evil", f"x{name}"):
+        assert web.get("/", headers={"host": host}).status_code == 400, host
 
 
 def test_no_host_at_all_is_refused(web):
