@@ -129,13 +129,13 @@ class Hub:
         for work in done:
             work.result()
 
-    async def report_from_thread(self, table: str, report: messages.Report) -> messages.Answer:
+    async def report_from_thread(self, table: str, report: messages.TableReport) -> messages.HubAnswer:
         """Do `report` in the hub's loop, from the loop of another thread; raises as that does."""
         if self._loop is None or self._loop is asyncio.get_running_loop():
             return await self.report(table, report)
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self.report(table, report), self._loop))
 
-    async def report(self, table: str, report: messages.Report) -> messages.Answer:
+    async def report(self, table: str, report: messages.TableReport) -> messages.HubAnswer:
         """Take a table's report and return the answer, once its records are on disk. Raises `HubError`."""
         if table in self._reporting:
             raise HubError("busy", "an earlier report of this table is being taken", "send it again")
@@ -152,11 +152,11 @@ class Hub:
                 ack = await answer
             mark, order = self._orders.get(table, (f"{self._start}-0", messages.Order()))
             changed = order if mark != report.mark else None
-            return messages.Answer(self._start, self._clock(), ack, mark if changed is not None else "", changed)
+            return messages.HubAnswer(self._start, self._clock(), ack, mark if changed is not None else "", changed)
         finally:
             self._reporting.discard(table)
 
-    def _note_report(self, table: str, report: messages.Report) -> None:
+    def _note_report(self, table: str, report: messages.TableReport) -> None:
         """Update the table's status from its report."""
         before = shown = self._tables.get(table, TableStatus(table))
         mat = shown.mat if shown.state == "ready" else None

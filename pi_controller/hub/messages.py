@@ -1,7 +1,7 @@
 """What a table posts to the hub, and the answer: strict JSON with a limit for each field and each message.
 
-A table posts a `Report` (POST `/api/tables/{table}/records`) whenever it has news, and every `REPORT_S` without; the
-`Answer` has the acknowledgement, the order in force and the hub's clock. A report carries at most one question
+A table posts a `TableReport` (POST `/api/tables/{table}/records`) whenever it has news, and every `REPORT_S` without;
+the `HubAnswer` has the acknowledgement, the order in force and the hub's clock. A report carries at most one question
 (`Hello`) or part of a journal (`Events`), the newest public view as on the live page, the machine's health, and the
 reply to an order. Reports may be repeated: records are known by table, epoch, number and hash.
 """
@@ -181,7 +181,7 @@ StoredMessage = Hello | Events
 NO_VIEW = msgspec.Raw()
 
 
-class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class TableReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Everything new at a table. `since` is a random id of this program start, `name` the table's display name.
 
     `mark` is that of the newest order the table has. A `view` is decoded apart (`decode_view`), so that one the hub
@@ -198,7 +198,7 @@ class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     reply: Reply | None = None
 
 
-class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class HubAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The hub's answer. `hub` is a random id of its program start, `now` its clock in seconds.
 
     `order` is the order in force with its `mark`, None if that is the report's.
@@ -211,10 +211,10 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     order: Order | None = None
 
 
-_Kind = TypeVar("_Kind", Report, Answer, View)
+_Kind = TypeVar("_Kind", TableReport, HubAnswer, View)
 
 
-def encode(message: Report | Answer) -> bytes:
+def encode(message: TableReport | HubAnswer) -> bytes:
     """Encode `message` as JSON. Raises `MessageError` if it is too long."""
     data = msgspec.json.encode(message)
     if len(data) > MAX_MESSAGE_BYTES:
@@ -224,7 +224,7 @@ def encode(message: Report | Answer) -> bytes:
 
 def decode(data: bytes, kind: type[_Kind]) -> _Kind:
     """Decode a message of this kind from `data`. Raises `MessageError` with the reason."""
-    name = kind.__name__.lower()
+    name = kind.__name__.removeprefix("Table").removeprefix("Hub").lower()
     if len(data) > MAX_MESSAGE_BYTES:
         raise MessageError(f"invalid {name} message: {len(data)} bytes, the maximum is {MAX_MESSAGE_BYTES}")
     try:

@@ -37,7 +37,7 @@ def records_route(
             raise requests.RequestError("busy", "the hub is starting", "send it again")
         body = await requests.read_body(request, messages.MAX_MESSAGE_BYTES)
         try:
-            report = messages.decode(body, messages.Report)
+            report = messages.decode(body, messages.TableReport)
         except messages.MessageError as error:
             receiver.note_unreadable(table, error)
             raise

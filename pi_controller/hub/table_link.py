@@ -245,7 +245,7 @@ class TableLink(Observer[Table]):
     ) -> None:
         """Post a report and process the answer. Raises `LinkError`, `MessageError`."""
         packed = msgspec.Raw(msgspec.json.encode(view)) if view is not None else messages.NO_VIEW
-        report = messages.Report(self._start, self._name, state, self._mark, records, packed, health, reply)
+        report = messages.TableReport(self._start, self._name, state, self._mark, records, packed, health, reply)
         began = self._clock()
         try:
             answer = await self._client.post(self._path, content=messages.encode(report))
@@ -253,7 +253,7 @@ class TableLink(Observer[Table]):
             raise LinkError(f"no connection to the hub: {describe_error(error) or type(error).__name__}") from error
         if not answer.is_success:
             raise LinkError(f"the hub refuses: {_refusal(answer)}")
-        found = messages.decode(answer.content, messages.Answer)
+        found = messages.decode(answer.content, messages.HubAnswer)
         if self._known:
             log.info("the hub is available again")
             self._known = ""

@@ -27,7 +27,7 @@ from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import SimulatedFault
 from pi_controller.simulation.listening import SimListening
 from pi_controller.tools import doctor_checks, machine_checks, pin_checks, service_checks
-from pi_controller.tools.report import Report
+from pi_controller.tools.report import DoctorReport
 
 ANSWER_S = 3.0
 """Longest wait for a board's answer."""
@@ -38,7 +38,7 @@ SETTINGS = Group("Settings")
 
 def examine(
     path: Path | None, sim: Sequence[SimulatedFault] | None, progress: Callable[[float], None]
-) -> tuple[Report, Settings]:
+) -> tuple[DoctorReport, Settings]:
     """Check the table with the settings at `path` (None: the defaults); return the report and the settings.
 
     `sim` are the faults of a simulated mat that is checked instead of the table's own; `progress` is called with the
@@ -61,13 +61,13 @@ def examine(
         else:
             lines.append(line)
     lines += _machine(settings, simulated=sim is not None)
-    return Report(tuple(lines), machine_checks.versions(), sim is not None), settings
+    return DoctorReport(tuple(lines), machine_checks.versions(), sim is not None), settings
 
 
-def examine_without_mat(path: Path | None) -> tuple[Report, Settings]:
+def examine_without_mat(path: Path | None) -> tuple[DoctorReport, Settings]:
     """Check a table while its service runs: without its mat, buttons and strips, which the service holds."""
     settings, lines = _settings(path)
-    return Report((*lines, *_machine(settings)), machine_checks.versions()), settings
+    return DoctorReport((*lines, *_machine(settings)), machine_checks.versions()), settings
 
 
 def examine_exhibit(path: Path | None, sound: Sound) -> Iterator[Finding | None]:

@@ -15,7 +15,7 @@ _FEWEST = 3
 _STYLES = {"pass": "green", "fail": "bold red", "not here": "dim"}
 
 
-class Report(msgspec.Struct, frozen=True):
+class DoctorReport(msgspec.Struct, frozen=True):
     """All findings. `simulated` is true for a simulated mat; `versions` are those of the programs used."""
 
     lines: tuple[Finding, ...]

@@ -19,7 +19,7 @@ from pi_controller.config import Settings
 from pi_controller.errors import UsageError, describe_error
 from pi_controller.host.files import atomic_write
 from pi_controller.host.platform import home_folder
-from pi_controller.tools.report import Report
+from pi_controller.tools.report import DoctorReport
 
 LOG_LINES = 200
 LEFT_OUT = "(left out)"
@@ -87,7 +87,7 @@ def redact(text: str, hidden: Iterable[str]) -> str:
     return text
 
 
-def pack_bundle(report: Report, settings: Settings, log: str, more: Mapping[str, str] | None = None) -> bytes:
+def pack_bundle(report: DoctorReport, settings: Settings, log: str, more: Mapping[str, str] | None = None) -> bytes:
     """Return the bundle as a ZIP; `more` are further texts by file name, redacted like the others."""
     # a name of one letter (the teams' defaults) would redact ordinary words
     hidden = {name for name in given_names(settings) if len(name) > 1}
@@ -107,7 +107,7 @@ def pack_bundle(report: Report, settings: Settings, log: str, more: Mapping[str,
     return packed.getvalue()
 
 
-def write_bundle(path: Path, report: Report, settings: Settings, log: Callable[[], str] = service_log) -> None:
+def write_bundle(path: Path, report: DoctorReport, settings: Settings, log: Callable[[], str] = service_log) -> None:
     """Write the bundle to `path` atomically. Raises `UsageError` if it cannot be written."""
     try:
         atomic_write(path, pack_bundle(report, settings, log()))

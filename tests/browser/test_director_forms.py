@@ -277,7 +277,7 @@ def test_changed_choice_asks_for_confirmation_again(site, chromium, view):
         assert site.director.now.state.games == {}
 
 
-def test_team_list_counts_once_its_names_were_shown(site, chromium):
+def test_team_list_counts_after_preview(site, chromium):
     site.sign_in()
     site.decide(do="plan", title="Wacipi")
     file = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"Veblen;Ann;Bo\nPeever;Cy\n"}

@@ -15,7 +15,7 @@ def set_s(request):
     return request.param
 
 
-def test_set_clock_makes_no_team_late_and_no_table_lost(hall, set_s):
+def test_set_clock_makes_nobody_late_or_lost(hall, set_s):
     table = hall.table("t01")
     hall.plan(grace_s=600.0)
     hall.do(d.Assigned("W1-1", "t01", "a" * 16))
@@ -30,7 +30,7 @@ def test_set_clock_makes_no_team_late_and_no_table_lost(hall, set_s):
     assert [call.match for call in hall.now.overdue_calls(hall.clock())] == ["W1-1"]
 
 
-def test_rested_team_is_called_although_the_clock_was_set(hall, set_s):
+def test_rest_ends_on_time_after_setting_clock(hall, set_s):
     for name in ("t01", "t02"):
         hall.table(name)
     hall.plan(calling="automatic", rest_s=300.0)

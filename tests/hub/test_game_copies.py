@@ -7,7 +7,7 @@ import pytest
 from inbox_messages import A, records
 
 from pi_controller.hub import messages
-from pi_controller.hub.messages import Answer, GameCopy, MessageError, Order, decode, encode
+from pi_controller.hub.messages import GameCopy, HubAnswer, MessageError, Order, decode, encode
 from pi_controller.hub.outbox import RecordRange
 from pi_controller.hub.table_link import split_events
 from pi_controller.journal.file import JournalRow
@@ -30,7 +30,7 @@ class Rows:
 
 def test_copy_comes_as_it_was_sent():
     order = Order("o-1", copied=GameCopy.pack(A, made()))
-    assert decode(encode(Answer("a", 0.0, order=order)), Answer).order.copied.rows() == made()
+    assert decode(encode(HubAnswer("a", 0.0, order=order)), HubAnswer).order.copied.rows() == made()
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def test_reports_need_encryption(house, settings):
     assert house.web.post("/api/tables/t09/records", content=b'{"since":"a"}', headers=headers).status_code == 404
 
 
-def test_removed_table_reports_no_more_until_it_joins_again(house, settings, tmp_path):
+def test_removed_table_must_join_again(house, settings, tmp_path):
     joined(house.opened("t09"), settings)
     token = (settings.parent / "hub.token").read_text().strip()
     assert house.ask("t09", do="remove").status_code == 200

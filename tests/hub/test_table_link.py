@@ -6,7 +6,7 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from pi_controller.hub.messages import LOST_S, MAX_MESSAGE_BYTES, Report, encode
+from pi_controller.hub.messages import LOST_S, MAX_MESSAGE_BYTES, TableReport, encode
 from pi_controller.journal import file
 from pi_controller.sensing.events import Button, HandIn, HandOut, Link
 
@@ -213,31 +213,31 @@ def test_unreadable_report_is_refused_and_named(hall, table, body, status, code)
     hall.await_records(table)
 
 
-def test_view_that_cannot_be_drawn_holds_up_no_report(hall, table):
+def test_undrawable_view_holds_up_no_report(hall, table):
     hall.pass_time(1.0)
     broken = msgspec.Raw(b'{"seq": 1, "game": "chess"}')
-    assert hall.post("t01", encode(Report("aa", view=broken))).status_code == 200
+    assert hall.post("t01", encode(TableReport("aa", view=broken))).status_code == 200
     assert hall.shown("t01").view == table.table.view
     assert "messages of t01" in hall.director.notes
 
 
 @pytest.mark.parametrize("token", ["x", "a" * 43, "é" * 10, "y" * 5000])
 def test_report_with_a_wrong_token_is_refused(hall, table, token):
-    answer = hall.post("t01", encode(Report("aa")), token.encode("latin-1"))
+    answer = hall.post("t01", encode(TableReport("aa")), token.encode("latin-1"))
     assert (answer.status_code, answer.json()["error"]["code"]) == (401, "signed_out")
 
 
 def test_token_of_another_table_is_refused(hall, table):
     token = hall.tokens.issue("t02")
-    assert hall.post("t01", encode(Report("aa")), token).status_code == 401
-    assert hall.post("t02", encode(Report("aa")), token).status_code == 200
+    assert hall.post("t01", encode(TableReport("aa")), token).status_code == 401
+    assert hall.post("t02", encode(TableReport("aa")), token).status_code == 200
     hall.tokens.revoke("t02")
-    assert hall.post("t02", encode(Report("aa")), token).status_code == 401
+    assert hall.post("t02", encode(TableReport("aa")), token).status_code == 401
 
 
 def test_flooding_table_is_slowed_and_delays_no_other(hall, table):
     token = hall.tokens.issue("t02")
-    answers = [hall.post("t02", encode(Report("aa")), token) for _ in range(1000)]
+    answers = [hall.post("t02", encode(TableReport("aa")), token) for _ in range(1000)]
     refused = [answer for answer in answers if answer.status_code == 429]
     assert refused
     assert float(refused[0].headers["retry-after"]) >= 1

@@ -15,7 +15,7 @@ from real_hub import RealHub
 from pi_controller.cli.hub import hub as main
 from pi_controller.config import read_settings
 from pi_controller.hub.join import JoinError, new_code, parse_hub_address
-from pi_controller.hub.messages import RECORDS_PATH, Report, encode
+from pi_controller.hub.messages import RECORDS_PATH, TableReport, encode
 from pi_controller.hub.setup import SERVER, SERVER_KEY
 from pi_controller.hub.table_link import make_client
 
@@ -47,7 +47,7 @@ def report(client, table):
 
     async def post():
         async with client:
-            return await client.post(RECORDS_PATH.format(table=table), content=encode(Report("a")))
+            return await client.post(RECORDS_PATH.format(table=table), content=encode(TableReport("a")))
 
     return asyncio.run(post()).status_code
 
@@ -57,7 +57,7 @@ def test_table_joins_while_others_stay_connected(house, tmp_path):
 
     async def while_connected():
         async with reach(house.folder, "t01") as other:
-            path, hello = RECORDS_PATH.format(table="t01"), encode(Report("a"))
+            path, hello = RECORDS_PATH.format(table="t01"), encode(TableReport("a"))
             assert (await other.post(path, content=hello)).status_code == 200
             await asyncio.to_thread(join, await asyncio.to_thread(house.open_code, "t09"), settings)
             assert (await other.post(path, content=hello)).status_code == 200

@@ -15,7 +15,7 @@ from real_hub import RealHub
 
 from pi_controller.hub import table_link
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.messages import RECORDS_PATH, Report, encode
+from pi_controller.hub.messages import RECORDS_PATH, TableReport, encode
 from pi_controller.hub.settings import load_hub
 from pi_controller.journal import file
 
@@ -115,12 +115,12 @@ def test_certificate_holds_for_each_host(folder, host):
     token = (folder / "t01.token").read_text()
     with closing(RealHub(folder)), httpx.Client(verify=trusted, headers={"authorization": f"Bearer {token}"}) as web:
         url = f"https://{host}:{load_hub(folder).page.https}{PATH}"
-        assert web.post(url, content=encode(Report("a"))).status_code == 200
+        assert web.post(url, content=encode(TableReport("a"))).status_code == 200
 
 
 def test_report_without_encryption_is_refused(folder):
     token = (folder / "t01.token").read_text()
     with closing(RealHub(folder)) as hub, httpx.Client(headers={"authorization": f"Bearer {token}"}) as web:
-        refused = web.post(hub.run.pages.url.rstrip("/") + PATH, content=encode(Report("a")))
+        refused = web.post(hub.run.pages.url.rstrip("/") + PATH, content=encode(TableReport("a")))
         assert (refused.status_code, refused.json()["error"]["code"]) == (404, "missing")
         assert hub.run.director.now.sources == {}

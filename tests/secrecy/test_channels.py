@@ -17,7 +17,7 @@ from secrecy_channels import (
 from secrecy_outside import Outside
 
 from pi_controller.config import Settings
-from pi_controller.hub.messages import Answer, Report
+from pi_controller.hub.messages import HubAnswer, TableReport
 from pi_controller.table.table import Observer
 
 
@@ -47,7 +47,7 @@ def test_every_section_of_the_settings_was_looked_through():
 
 
 def test_every_field_between_table_and_hub_is_listed():
-    fields = {"report": {*Report.__struct_fields__}, "hub": {*Answer.__struct_fields__}}
+    fields = {"report": {*TableReport.__struct_fields__}, "hub": {*HubAnswer.__struct_fields__}}
     assert fields == REPORTED
 
 

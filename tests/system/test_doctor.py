@@ -14,7 +14,7 @@ from pi_controller.host.findings import Finding
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import GameOpened, HandPass
 from pi_controller.tools import machine_checks, support_bundle
-from pi_controller.tools.report import Report
+from pi_controller.tools.report import DoctorReport
 
 TOLD = """
 [table]
@@ -128,7 +128,7 @@ def test_bundle_contains_reports_without_names(settings, tmp_path, capsys, monke
 
 def write(tmp_path, settings, log):
     path = tmp_path / "b.zip"
-    support_bundle.write_bundle(path, Report((Finding("x", "y", "pass"),), {}), settings, lambda: log)
+    support_bundle.write_bundle(path, DoctorReport((Finding("x", "y", "pass"),), {}), settings, lambda: log)
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name).decode() for name in archive.namelist()}
 
@@ -197,7 +197,7 @@ def test_unwritable_bundle_path_exits_2(settings, tmp_path, capsys):
 
 
 def test_a_report_says_the_same_in_every_form():
-    report = Report(
+    report = DoctorReport(
         (Finding("Link", "port", "fail", "gone", "plug it in"), Finding("Link", "clock", "pass")), {"python": "3"}
     )
     assert not report.ok
@@ -216,11 +216,13 @@ def test_skipped_checks_collapse_and_remedies_come_last():
     lines += [Finding("Sensors", f"piezo {n}", "not here", "no board answers") for n in range(36)]
     lines += [Finding("Machine", "model", "not here", "no Pi"), Finding("Machine", "lgpio", "not here", "no Pi")]
     console = Console(file=io.StringIO(), width=80, color_system=None)
-    Report(tuple(lines), {}).show(console)
+    DoctorReport(tuple(lines), {}).show(console)
     told = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]
     assert "not here 36 sensors not checked, no board answers" in told
     assert not any("piezo" in line for line in told)
     assert {"not here model no Pi", "not here lgpio no Pi"} <= set(told), "two are no crowd"
     assert told[-3:] == ["1 pass, 1 fail, 38 not here", "port: gone", "> plug it in"]
     assert max(map(len, console.file.getvalue().splitlines())) <= 80
-    assert len(json.loads(Report(tuple(lines), {}).json())["lines"]) == len(lines), "a program is given all of them"
+    assert len(json.loads(DoctorReport(tuple(lines), {}).json())["lines"]) == len(lines), (
+        "a program is given all of them"
+    )

@@ -42,9 +42,9 @@ from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import (
     MAX_MESSAGE_BYTES,
     RECORDS_PATH,
-    Answer,
     Events,
     Hello,
+    HubAnswer,
     SentGame,
     SentRecord,
     decode,
@@ -271,7 +271,7 @@ async def be_honest(folder, name, facts, stop, times, kept):
         async def ask(records):
             answer = await post(client, name, report(records=json.loads(msgspec.json.encode(records)), name=name))
             assert answer.status_code == 200, answer.text
-            ack = decode(answer.content, Answer).ack
+            ack = decode(answer.content, HubAnswer).ack
             assert ack is not None
             assert not ack.refused, (name, ack)
             return ack
