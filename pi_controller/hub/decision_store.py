@@ -50,6 +50,14 @@ class TournamentLog(StoreUser):
                 ) from error
             yield Decision(n, t, actor, fact)
 
+    def try_direct(self) -> bool:
+        """Return whether this hub directs: no other one of the venue on the same database does."""
+        return self._store.try_lock("director")
+
+    def has_news(self) -> bool:
+        """Return whether another hub has stored decisions since `read`."""
+        return self._store.execute("SELECT count(*) FROM decisions") != [(self._last[0],)]
+
     def append(self, decision: Decision, key: str = "") -> None:
         """Write `decision` safely to disk. Call `read` to its end first."""
         row = self._as_row(decision, key)

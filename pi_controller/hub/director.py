@@ -100,6 +100,10 @@ class _FollowError(Exception):
         self.seq, self.match = seq, match
 
 
+class NotDirectingError(IllegalActionError):
+    """Another hub of the venue directs the tournament."""
+
+
 class Director:
     """One tournament stored in `log`; its games are read from `inbox`. Thread-safe.
 
@@ -109,6 +113,8 @@ class Director:
     def __init__(self, log: TournamentLog, inbox: Inbox, changed: Callable[[], None] = lambda: None) -> None:
         self.history = DecisionHistory(log.read())
         self.changed = changed
+        self.directs = True
+        """False while another hub of the venue on the same database directs: this one stands by."""
         self.notes: dict[str, str] = {}
         """Notes for the director, by subject."""
         self._table_of_note: dict[str, str] = {}
@@ -138,9 +144,26 @@ class Director:
         """The current state of the tournament."""
         return self.history.now
 
+    def claim(self) -> bool:
+        """Claim to direct, and read what another hub has decided; return whether this hub takes over now.
+
+        Call it every second; raises `StoreError`.
+        """
+        with self._lock:
+            before, self.directs = self.directs, self._log.try_direct()
+            if not (before and self.directs) and self._log.has_news():
+                self.history, self._unsure = DecisionHistory(self._log.read()), None
+        if self.directs:
+            self.notes.pop("standby", None)
+        elif "standby" not in self.notes:
+            self.note("standby", "Another hub directs this tournament. This one takes over as soon as that is gone.")
+        return self.directs and not before
+
     def decide(self, t: float, actor: str, fact: d.Fact, key: str = "") -> DecisionResult:
         """Make a decision and store it safely before returning. Raises as `Tournament.after`, and `StoreError`."""
         with self._lock:
+            if not self.directs:
+                raise NotDirectingError("another hub directs this tournament", "decide there, or wait until it is gone")
             self._settle()
             if key and (seq := self._log.keys.get((actor, key))) is not None:
                 return DecisionResult(seq, True)
@@ -325,6 +348,8 @@ class Director:
 
     def handle_reply(self, t: float, table: str, reply: Reply) -> None:
         """Process the reply of `table` about its match. Raises `StoreError`."""
+        if not self.directs:
+            return
         with self._lock:
             self.replies[table] = reply
             call = next((call for call in self.now.calls.values() if call.table == table), None)
@@ -347,6 +372,8 @@ class Director:
 
         `tables` are all connected ones. Raises `StoreError`.
         """
+        if not self.directs:
+            return
         with self._lock:
             plan = self.now.plan
             if plan is None or plan.calling != "automatic" or not self.now.state.teams or self.now.is_over:
@@ -380,6 +407,8 @@ class Director:
         A game with a record that this program cannot read is not followed further, and the director gets a note. Raises
         `StoreError`; calling it again continues.
         """
+        if not self.directs:
+            return
         with self._lock:
             self._epochs.setdefault(table, {}).setdefault(epoch)
             plan = self.now.plan

@@ -15,7 +15,7 @@ from pi_controller import __version__
 from pi_controller.display.shown_names import clean_name
 from pi_controller.errors import MatError
 from pi_controller.hub import messages
-from pi_controller.hub.director import Director, can_take_match
+from pi_controller.hub.director import Director, NotDirectingError, can_take_match
 from pi_controller.hub.inbox import Alarm, Inbox
 from pi_controller.hub.join import is_newer_version
 from pi_controller.hub.store import StoreError
@@ -92,7 +92,7 @@ class Hub:
         self._reporting: set[str] = set()
         """Tables whose report is being taken: one at a time of each, so that none delays another."""
         self._incoming: list[tuple[str, messages.StoredMessage, asyncio.Future[messages.Ack | None]]] = []
-        self._again: list[Callable[[], None]] = []
+        self._again: list[Callable[[], object]] = []
         """Writes that failed and will be retried."""
         self._alarms: dict[str, Alarm] = {}
         self._newer: set[str] = set()
@@ -108,6 +108,7 @@ class Hub:
         self._loop = asyncio.get_running_loop()
         if self._director is not None:
             self._director.changed = self.wake
+            await asyncio.to_thread(self._run_or_retry, self._director.claim, again=False)
             await asyncio.to_thread(self._run_or_retry, partial(self._director.catch_up, self._clock()))
         self._publish()
         parts: list[Coroutine[Any, Any, object]] = [
@@ -233,11 +234,18 @@ class Hub:
             self._note_lost_tables()
             self._note_set_clock()
             if self._director is not None:
+                await asyncio.to_thread(self._run_or_retry, partial(self._claim, self._director), again=False)
                 await self._give_matches(self._director)
             self._publish()
             with suppress(TimeoutError):
                 async with asyncio.timeout(CALL_S):
                     await self._due.wait()
+
+    def _claim(self, director: Director) -> None:
+        """Take over if the hub that directed is gone: the tables then report everything to this one."""
+        if director.claim():
+            self._start = secrets.token_hex(4)
+            director.catch_up(self._clock())
 
     async def _give_matches(self, director: Director) -> None:
         await asyncio.to_thread(self._try_again)
@@ -275,6 +283,8 @@ class Hub:
             while self._to_follow:
                 table, epoch = next(iter(self._to_follow))
                 del self._to_follow[table, epoch]
+                if not director.directs:
+                    continue  # it catches up when it takes over
                 await asyncio.to_thread(
                     self._run_or_retry, partial(director.process_records, self._clock(), table, epoch)
                 )
@@ -317,10 +327,12 @@ class Hub:
             )
             self._director.note(f"messages of {table}", text, table)
 
-    def _run_or_retry(self, do: Callable[[], None], *, again: bool = True) -> None:
+    def _run_or_retry(self, do: Callable[[], object], *, again: bool = True) -> None:
         """Run `do`, which writes to the store; if it fails and `again` is set, retry it before the next calls."""
         try:
             do()
+        except NotDirectingError:
+            return
         except StoreError as error:
             self._note("", f"{error.message}; will retry")
             if again:

@@ -176,6 +176,7 @@ class Inbox(StoreUser):
         yield from map(JournalRow._make, found)
 
     def _hello(self, t: float, table: str, hello: Hello) -> Ack:
+        self._held.pop(table, None)  # another hub on the database may have taken its reports meanwhile
         known = self._games(table)
         last = hello.games[-1]
         begun = any(held.seq for held in known.values())  # any journal may follow one that has no record here

@@ -82,6 +82,13 @@ class Store(ABC):
         """Return a context that commits all its changes or none. Other writers wait."""
 
     @abstractmethod
+    def try_lock(self, name: str) -> bool:
+        """Return whether this connection has the lock `name` of the venue, which is free when its holder is gone.
+
+        A file has one hub, which always has it.
+        """
+
+    @abstractmethod
     def close(self) -> None:
         """Close the connection. Closing twice is fine."""
 
@@ -177,6 +184,9 @@ class _SqliteStore(Store):
                     self._db.execute("ROLLBACK")
                 raise
 
+    def try_lock(self, name: str) -> bool:  # noqa: ARG002
+        return True
+
     def close(self) -> None:
         self._db.close()
 
@@ -242,6 +252,10 @@ class _PostgresStore(Store):
             self.execute("SELECT pg_advisory_xact_lock(hashtext(?))", (self._schema,))
             yield
 
+    def try_lock(self, name: str) -> bool:
+        ((held,),) = self.execute("SELECT pg_try_advisory_lock(hashtext(?))", (f"{self._schema} {name}",))
+        return bool(held)
+
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
@@ -259,6 +273,9 @@ class _PostgresStore(Store):
         try:
             for query in (
                 "SET synchronous_commit = on",
+                "SET tcp_keepalives_idle = 2",  # the lock of a machine that is gone is free within 5 s
+                "SET tcp_keepalives_interval = 1",
+                "SET tcp_keepalives_count = 2",
                 f"CREATE SCHEMA IF NOT EXISTS {self._schema}",
                 f"SET search_path = {self._schema}",
             ):

@@ -13,11 +13,14 @@ from load_file import load_file
 from needed import need
 from postgres import BIN, Postgres
 
+from pi_controller.hub.director import NotDirectingError
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import Ack, Events, Hello, SentGame, SentRecord
 from pi_controller.hub.run import HubRun
 from pi_controller.hub.store import Database, StoreError
+from pi_controller.hub.tokens import Tokens
 from pi_controller.journal.file import JournalRow, chain_rows, genesis
+from pi_controller.tournament import decisions as d
 
 VENUES = count(1)
 SAME = {"inbox": "test_", "store": "test_unstorable", "matches": "test_retry_after", "backup": "test_exported"}
@@ -84,6 +87,38 @@ def test_match_counts_once_despite_a_killed_database(tmp_path, postgres):
         postgres.start()
         hall.until(lambda: match in hall.now.sources)
         assert len(hall.now.state.games) == 1
+    finally:
+        hall.close()
+
+
+def test_standby_directs_once_the_first_hub_is_gone(postgres, tmp_path):
+    hall = HubHall(tmp_path, Database(postgres.url, "standby"))
+    try:
+        table = hall.table("t01")
+        hall.plan(calling="automatic")
+        hall.until(lambda: table.match)
+        second, director = hall.standby()
+        hall.pass_time(1.5)
+        assert (hall.director.directs, director.directs) == (True, False)
+        assert "standby" in director.notes
+        with pytest.raises(NotDirectingError):
+            director.decide(hall.clock(), "Ann", d.Announced("hello"))
+        hall.do(d.Announced("hello"))
+        hall.pass_time(1.5)
+        assert director.now.announcement == hall.now.announcement
+        calls = dict(hall.now.calls)
+        match, gone = table.match, hall.clock()
+        hall.kill()
+        hall.line.hub, hall.line.tokens = second, Tokens(hall.where)  # the address leads to the second hub
+        table.do("toss A", "forfeit B")
+        hall.until(lambda: director.directs)
+        assert hall.clock() - gone < 5.0
+        hall.until(lambda: match in director.now.sources)
+        assert director.now.calls.get(match, calls[match]) == calls[match]
+        assert len(director.now.state.games[match]) == 1
+        assert second._inbox.record_counts()["t01"][table.epoch] == table.journal.seq
+        assert second._inbox.alarms() == []
+        hall.line.tokens.close()
     finally:
         hall.close()
 

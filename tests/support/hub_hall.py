@@ -57,6 +57,23 @@ class HubHall:
             self.inbox.close()
             self.hub = None
 
+    def kill(self):
+        """End the hub at once, as a power cut does: its connections are gone."""
+        self._run.cancel()
+        self.loop.settle()
+        for store in (self.tokens, self.log, self.inbox):
+            store.close()
+        self.hub = self.line.hub = None
+
+    def standby(self):
+        """Return another hub of the venue on the same database, with its director; `line.hub` chooses who answers."""
+        inbox, log = Inbox(self.where), TournamentLog(self.where)
+        hub = Hub(inbox, self._show, self.clock, director := Director(log, inbox))
+        running = self.loop.create_task(hub.run(asyncio.Event()))
+        for end in (inbox.close, log.close, self.loop.settle, running.cancel):  # the last one first
+            self._stack.callback(end)
+        return hub, director
+
     def table(self, account, *how, **more):
         path = self.folder / f"{account}.sqlite"
         self.tables[account] = self.linked(path, account, *how, **more)
