@@ -120,13 +120,15 @@ class Hub:
         if self._director is not None:
             parts.append(self._follow(self._director))
         works = [asyncio.ensure_future(part) for part in parts]
-        done, pending = await asyncio.wait(works, return_when=asyncio.FIRST_COMPLETED)
-        for work in pending:
-            work.cancel()
-        await asyncio.gather(*pending, return_exceptions=True)
-        for _, _, answer in self._incoming:
-            if not answer.done():
-                answer.set_exception(HubError("busy", "the hub is stopping", "send it again"))
+        try:
+            done, _ = await asyncio.wait(works, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for work in works:
+                work.cancel()
+            await asyncio.gather(*works, return_exceptions=True)
+            for _, _, answer in self._incoming:
+                if not answer.done():
+                    answer.set_exception(HubError("busy", "the hub is stopping", "send it again"))
         for work in done:
             work.result()
 
