@@ -16,6 +16,11 @@ _JOINERS = "\u200c\u200d"
 _BREAKS = "\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"
 
 
+def mark(text: str) -> str:
+    """Return `text` unchanged; marks a sentence for extraction into the catalogues."""
+    return text
+
+
 def normalize_name(name: str) -> str:
     """Normalise a name for comparison: composed letters (NFC), no surrounding space."""
     return unicodedata.normalize("NFC", name).strip()

@@ -11,7 +11,7 @@ from pathlib import Path
 from pi_controller.card.changes import Change, LinkFile, WholeFile, read
 from pi_controller.card.service_unit import RUN, fill_in
 from pi_controller.config import Settings
-from pi_controller.display.i18n import catalogue, resolve_language
+from pi_controller.display.i18n import resolve_language, translator
 from pi_controller.host.machine_health import CLOCK_SET_BY_STAFF
 from pi_controller.host.place import NAME, SYSTEM_UNITS, Place
 from pi_controller.host.request import CLOCK, KIOSK, RESTART, Request
@@ -170,13 +170,12 @@ def address(port: int) -> str:
 
 def waiting_page(settings: Settings, fault: Path = RUN / FILE) -> str:
     """Return the page shown until the installation's page answers; it displays the text in the file `fault`."""
-    language = resolve_language(settings.exhibit.languages[0])
-    text = catalogue(language).gettext
+    tr = translator(resolve_language(settings.exhibit.languages[0]))
     return render(
         _PAGE,
-        language,
-        lead=text("One moment, please."),
-        under=text("It will restart by itself."),
+        tr,
+        lead=tr.text("One moment, please."),
+        under=tr.text("It will restart by itself."),
         fault=f"file://{fault}",
         call=CALL,
         sign=sign_port(settings.web.port),

@@ -24,6 +24,7 @@ from pi_controller.rules import registry
 
 if TYPE_CHECKING:
     from pi_controller.config import Settings
+    from pi_controller.display.i18n import Translator
     from pi_controller.rules.base import Game
     from pi_controller.simulation.conditions import Conditions
     from pi_controller.simulation.simulation import Simulation
@@ -158,6 +159,7 @@ def _play(
     conditions: Conditions,
 ) -> int:
     """Play one game on a fresh journal; return 0 if it ended, else 1."""
+    from pi_controller.display.i18n import translator
     from pi_controller.runtime.assembly import teams_of
     from pi_controller.simulation.plans import Mischief
     from pi_controller.simulation.simulation import Simulation
@@ -180,11 +182,12 @@ def _play(
                 teams=teams_of(settings, game) if args.settings is not None else None,
             )
         )
+        tr = translator(settings.web.language)
         if speed == "max":
             _play_fast(simulation, quiet=args.json)
         else:
-            _watch(simulation, float(speed), settings.web.language, server, quiet=args.json)
-        return _end(simulation, settings.web.language, seed, args)
+            _watch(simulation, float(speed), tr, server, quiet=args.json)
+        return _end(simulation, tr, seed, args)
 
 
 def _play_fast(simulation: Simulation, *, quiet: bool) -> None:
@@ -201,7 +204,7 @@ def _play_fast(simulation: Simulation, *, quiet: bool) -> None:
 def _watch(
     simulation: Simulation,
     speed: float,
-    language: str,
+    tr: Translator,
     server: WebServer | None,
     *,
     quiet: bool,
@@ -228,7 +231,7 @@ def _watch(
             ahead = (simulation.t - t0) / speed - (time.monotonic() - begun)
             if live is not None and time.monotonic() - drawn > 1 / 12:
                 drawn = time.monotonic()
-                picture = TerminalTable(view, simulation.t, language, HEIGHT - len(below))
+                picture = TerminalTable(view, tr, simulation.t, HEIGHT - len(below))
                 live.update(Group(picture, *below), refresh=True)
             line = lines.line_for(view)
             if live is None and not quiet and line is not None:
@@ -237,7 +240,7 @@ def _watch(
                 time.sleep(ahead)
 
 
-def _end(simulation: Simulation, language: str, seed: int, args: argparse.Namespace) -> int:
+def _end(simulation: Simulation, tr: Translator, seed: int, args: argparse.Namespace) -> int:
     view = simulation.view
     if args.json:
         final: dict[str, Any] = {
@@ -252,8 +255,8 @@ def _end(simulation: Simulation, language: str, seed: int, args: argparse.Namesp
         from pi_controller.display.terminal import render_text, score_sheet
 
         if not sys.stdout.isatty():  # the strips were shown live
-            print(render_text(view, language=language))
-        print(score_sheet(view, language))
+            print(render_text(view, tr))
+        print(score_sheet(view, tr))
         played = f"{view.hide} hides in " if view.hide else ""
         print(f"{played}{simulation.t / 60:.1f} simulated minutes, seed {seed}.")
         if args.journal:

@@ -237,10 +237,11 @@ def bracket(argv: Sequence[str]) -> int:
     with open_actions(cast("str", args.file)) as lines:
         status = answer(competition.public_summary(state), play, lines, sys.stdout)
     if args.page is not None:
+        from pi_controller.display.i18n import ENGLISH
         from pi_controller.web.bracket_page import page
 
         try:
-            Path(args.page).write_text(page(competition, state, args.title), "utf-8")
+            Path(args.page).write_text(page(competition, state, args.title, ENGLISH), "utf-8")
         except OSError as error:
             raise UsageError(
                 f"cannot write {args.page}: {describe_error(error)}", "name a file that can be written"

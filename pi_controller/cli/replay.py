@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.cli.arguments import Parser
@@ -54,13 +54,16 @@ def replay(argv: Sequence[str]) -> int:
         return _replay_sensors(args.file, json=args.json)
     if args.to is not None and args.to < 1:
         raise UsageError("there is no record before the first", "--to takes a number from 1")
-    from pi_controller.display.game_display import describe_action
+    from pi_controller.display.game_display import get_show
+    from pi_controller.display.i18n import ENGLISH
     from pi_controller.rules.options import from_text
     from pi_controller.table.replay import replay
 
-    return replay(
-        args.file, args.to, args.game or registry.DEFAULT_GAME, from_text(args.set), describe_action, json=args.json
-    )
+    def describe(game: str, action: Mapping[str, Any], teams: Mapping[str, str]) -> str:
+        return get_show(game, ENGLISH).describe_action(action, teams)
+
+    game = args.game or registry.DEFAULT_GAME
+    return replay(args.file, args.to, game, from_text(args.set), describe, json=args.json)
 
 
 def _replay_sensors(path: str, *, json: bool) -> int:

@@ -130,9 +130,10 @@ def offer_setup() -> Path | None:
 
 def _ask_game(*, skip: bool = False) -> Data | None:
     """Ask for the game; return None if `skip` is allowed and was typed."""
-    from pi_controller.display.game_display import game_name
+    from pi_controller.display.game_display import get_show
+    from pi_controller.display.i18n import ENGLISH
 
-    games = {name: game_name(name) for name in registry.names()}
+    games = {name: get_show(name, ENGLISH).name for name in registry.names()}
     one = _choice("Which game?", games, registry.DEFAULT_GAME, also=(SKIP,) if skip else ())
     return None if one == SKIP else {"game": {"name": one}}
 

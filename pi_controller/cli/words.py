@@ -54,9 +54,10 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
     import statistics
 
     from pi_controller.display import voice
-    from pi_controller.display.game_display import words_of
+    from pi_controller.display.game_display import get_show
+    from pi_controller.display.i18n import ENGLISH
 
-    words = words_of(played)
+    words = get_show(played, ENGLISH).words
     if not words:
         print(f"No words are called at a table of {played}.")
         return 0
@@ -98,12 +99,13 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
 def _strangers(folder: Path | None, played: str) -> list[str]:
     """Return the files beside the recordings that match no word, most likely because of a misspelling."""
     from pi_controller.display import voice
-    from pi_controller.display.game_display import words_of
+    from pi_controller.display.game_display import get_show
+    from pi_controller.display.i18n import ENGLISH
 
     inside = folder / played if folder else None
     if inside is None or not inside.is_dir():
         return []
-    known = words_of(played)
+    known = get_show(played, ENGLISH).words
     return sorted(
         path.name
         for path in inside.iterdir()
@@ -117,16 +119,18 @@ def _play_word(wanted: VoiceSection, folder: Path | None, played: str, call: str
     from datetime import datetime
 
     from pi_controller.display import voice
-    from pi_controller.display.game_display import word, words_of
+    from pi_controller.display.game_display import get_show
+    from pi_controller.display.i18n import ENGLISH
     from pi_controller.display.sound import AplaySound
 
-    if call not in words_of(played):
-        raise UsageError(f"{call!r} is not a word of {played}", f"the words are: {', '.join(words_of(played))}")
+    words = get_show(played, ENGLISH).words
+    if call not in words:
+        raise UsageError(f"{call!r} is not a word of {played}", f"the words are: {', '.join(words)}")
     path = voice.find(folder, played, call) if folder else None
     if path is not None:
         clip = voice.load(path)
     elif wanted.english and voice.is_english_word(call, played):
-        clip = voice.speak(word(call, "en", played).shown)
+        clip = voice.speak(words[call].shown)
     else:
         raise UsageError(
             f"there is no recording of {call}", f"the table stays silent for it; record {played}/{call}.wav"
@@ -159,7 +163,8 @@ def languages_parser() -> Parser:
 def languages(argv: Sequence[str]) -> int:
     """List the languages, or check the given catalogue; return 1 if a sentence in it cannot be used."""
     args = languages_parser().parse_args(argv)
-    from pi_controller.display.i18n import AUTHORITY, LOCALES, TEMPLATE, read_catalogue
+    from pi_controller.display.catalogue import AUTHORITY, read_catalogue
+    from pi_controller.display.i18n import LOCALES, TEMPLATE
     from pi_controller.extras import requires_extra
 
     if args.template:

@@ -1,7 +1,7 @@
 """Display of a game: its name, words, pads, lights and sentences.
 
-`GameShow` displays any game by its scoreboard. A game with words or sentences of its own has a subclass, and an
-instance `SHOW` in its module `display`.
+`GameShow` displays any game by its scoreboard. A game with words or sentences of its own has a subclass,
+`SHOW` of its module `display`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from rich.text import Text
 
 from pi_controller.board.interfaces import Rgb
 from pi_controller.display import drawing as draw
-from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.i18n import Translator
 from pi_controller.display.shown_names import clean_name, isolate_name, player_name, team_name
 from pi_controller.pinmap import pinmap
 from pi_controller.rules import registry
 from pi_controller.rules.base import opposing_team
 from pi_controller.rules.scoreboard import Note, gains
+from pi_controller.text import mark
 
 if TYPE_CHECKING:
     from pi_controller.table.view import View
@@ -87,8 +88,43 @@ class PadMark(NamedTuple):
     look: str = ""
 
 
+NUMBERS = (
+    mark("no"),
+    mark("one"),
+    mark("two"),
+    mark("three"),
+    mark("four"),
+    mark("five"),
+    mark("six"),
+    mark("seven"),
+    mark("eight"),
+    mark("nine"),
+    mark("ten"),
+    mark("eleven"),
+    mark("twelve"),
+)
+"""Numbers written as words in sentences."""
+_SOUNDS_BY = mark(
+    "The sounds are as Grady Renville’s booklet gives them: close to the Dakota, and by an author who does not call "
+    "himself an expert in the language."
+)
+"""Chapter 3 of the Hampa Apena booklet, before the words."""
+_COMMON_WORDS = {
+    "forfeit": Word(
+        "forfeit", mark("Forfeit"), meaning=mark("One side withdraws, does not show up or is disqualified.")
+    ),
+    "game": Word("game", mark("Game"), meaning=mark("The game is won.")),
+}
+"""Words called in every game, for games whose source lacks them."""
+
+
 class GameShow(Generic[SheetT]):
-    """Display of any game by its scoreboard. All texts of the class are marked for translation."""
+    """Display of any game by its scoreboard, in the language of `tr`. The texts of the class are marked sentences.
+
+    Pronunciations of words, the notes on them and literal meanings are those of the Hampa Apena booklet (chapters 3 to
+    9), if it gives them. The other games' words are the English ones of their sources. The explanatory sentences are
+    the project's own. There are no translations or inventions.
+    """
 
     title: ClassVar[str] = ""
     """Name of the game; "": its name on the command line, as a word."""
@@ -113,11 +149,27 @@ class GameShow(Generic[SheetT]):
     slips: ClassVar[Mapping[str, str]] = {}
     """Texts of rare actions that have no further fields, by action."""
 
-    def sheet(self, view: View) -> SheetT:
+    def __init__(self, game: str, tr: Translator) -> None:
+        self.game, self.tr = game, tr
+
+    @property
+    def name(self) -> str:
+        """The display name of the game."""
+        return self.title if self.own_title else self.tr.text(self.title) or key_to_words(self.game)
+
+    @property
+    def credit(self) -> str:
+        """Whose game it is, and the author of the rules used here (`Game.source`)."""
+        source = registry.game_class(self.game).source
+        written = self.tr.text("Written source of the rules: {source}", source=source)
+        return " ".join(filter(None, (self.tr.text(self.whose), written)))
+
+    @classmethod
+    def sheet(cls, view: View) -> SheetT:
         """Return the score sheet in `view`, typed for this game."""
         return cast("SheetT", view.sheet)
 
-    def pads(self, view: View, language: str = "en") -> Sequence[PadMark]:  # noqa: ARG002 - most have none
+    def pads(self, view: View) -> Sequence[PadMark]:  # noqa: ARG002 - most have none
         """Return the four pads as everybody may see them; empty in a game without pads."""
         return ()
 
@@ -163,36 +215,36 @@ class GameShow(Generic[SheetT]):
             run += [draw.DARK] * (room - lit) if n + 1 < len(bars) else []
         return run
 
-    def own_lines(self, view: View, language: str, width: int) -> list[Text]:  # noqa: ARG002 - most have none
+    def own_lines(self, view: View, width: int) -> list[Text]:  # noqa: ARG002 - most have none
         """Return lines for a terminal, of at most `width` cells, that the game has besides its scoreboard."""
         return []
 
-    def sentence(self, view: View, language: str = "en") -> str:
+    def sentence(self, view: View) -> str:
         """Return the one action that the table is waiting for before the game is won."""
-        turn, text = view.scoreboard.turn, catalogue(language).gettext
+        turn = view.scoreboard.turn
         if turn is None:
-            return text("The judge enters what is played")
-        return text("{player} plays").format(player=isolate_name(player_name(view, turn)))
+            return self.tr.text("The judge enters what is played")
+        return self.tr.text("{player} plays", player=isolate_name(player_name(view, turn)))
 
-    def describe_win(self, view: View, winner: str, language: str = "en") -> str:
+    def describe_win(self, view: View, winner: str) -> str:
         """Return how `winner` has won, other than by a forfeit."""
-        board, template = view.scoreboard, catalogue(language).gettext(self.win)
+        board, template = view.scoreboard, self.tr.text(self.win)
         if board.goal:
-            template = catalogue(language).gettext("{winner} wins, {won} to {lost}")
+            template = self.tr.text("{winner} wins, {won} to {lost}")
         lost = max((n for side, n in board.scores.items() if side != winner), default=0)
         name = isolate_name(player_name(view, winner))
         return template.format(winner=name, won=board.scores[winner], lost=lost)
 
-    def describe_stakes(self, view: View, language: str = "en") -> str:  # noqa: ARG002 - most have none
+    def describe_stakes(self, view: View) -> str:  # noqa: ARG002 - most have none
         """Return the special stakes of this turn before the game is won, or ""."""
         return ""
 
-    def describe_event(self, view: View, language: str = "en") -> list[str]:
+    def describe_event(self, view: View) -> list[str]:
         """Return the last hit, throw or guess as sentences without a full stop; [] if there is none yet."""
         value = view.sheet.get("value")
-        return [describe_throw_value(value, language)] if type(value) is int else []
+        return [self.describe_throw_value(value)] if type(value) is int else []
 
-    def reminders(self, view: View, before: str | None, language: str = "en", *, singer: bool = False) -> list[str]:  # noqa: ARG002
+    def reminders(self, view: View, before: str | None, *, singer: bool = False) -> list[str]:  # noqa: ARG002
         """Return the judge's reminders to the players.
 
         `before` is the team that hid in the hide just settled, if known; `singer` adds the question for each team's
@@ -200,22 +252,21 @@ class GameShow(Generic[SheetT]):
         """
         return []
 
-    def describe_action(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
+    def describe_action(self, action: Mapping[str, Any], teams: Mapping[str, str]) -> str:
         """Return an action as a short sentence; "" if it has none. `teams` are the names by letter."""
-        text = catalogue(language).gettext
         match action:
             case {"do": "toss", "winner": winner}:
-                return text("{team} won the toss").format(team=side_name(winner, teams))
+                return self.tr.text("{team} won the toss", team=side_name(winner, teams))
             case {"do": "lot", "first": first}:
-                return text("{team} throws first").format(team=side_name(first, teams))
+                return self.tr.text("{team} throws first", team=side_name(first, teams))
             case {"do": "forfeit", "by": by}:
-                return text("Forfeit by {side}").format(side=side_name(by, teams))
+                return self.tr.text("Forfeit by {side}", side=side_name(by, teams))
             case {"do": str(slip)}:
-                return text(self.slips[slip]) if slip in self.slips else ""
+                return self.tr.text(self.slips[slip]) if slip in self.slips else ""
             case _:
                 return ""
 
-    def result(self, view: View, language: str = "en") -> str:  # noqa: ARG002 - subclasses use it
+    def result(self, view: View) -> str:  # noqa: ARG002 - subclasses use it
         """Return the result of the last hide or throw as a sentence without a full stop; "" if there is none yet."""
         return ""
 
@@ -223,99 +274,119 @@ class GameShow(Generic[SheetT]):
         """Return the place of the hidden object from the opened commitment in `view`; in English, for a log."""
         return f"Under {pads_opened(view)}"
 
+    def label(self, key: str) -> str:
+        """Return the text of a key on the scoreboard, such as a unit or a role; an unknown key as words."""
+        known = {**LABELS, **self.labels}
+        if key in self.words:
+            return self.word(key).shown
+        return self.tr.text(known[key]) if key in known else key_to_words(key).lower()
+
+    def describe_note(self, note: Note) -> str:
+        """Return a note of the scoreboard as text."""
+        n = self.label(note.n) if isinstance(note.n, str) else note.n
+        return self.label(note.key).format(n=n)
+
+    def describe_counts(self, view: View) -> str:
+        """Return all counts in a line: `Points: Big Coulee 1, Long Hollow 0. Sticks: Big Coulee 12, Long Hollow 3`."""
+        board, parts = view.scoreboard, list[str]()
+        for i, count in enumerate(board.sides[0].counts):
+            numbers = (
+                f"{isolate_name(player_name(view, side.key))} {side.counts[i].n}"
+                for side in board.sides
+                if not side.out
+            )
+            parts.append(f"{self.label(count.unit)}: {', '.join(numbers)}")
+        if board.pool:
+            parts.append(f"{self.label(board.pool.unit)}: {board.pool.n}")
+        return ". ".join(part[:1].upper() + part[1:] for part in parts)
+
+    def number(self, n: int) -> str:
+        """Return a number for the middle of a sentence: `four`, `13`."""
+        return self.tr.text(NUMBERS[n]) if 0 <= n < len(NUMBERS) else str(n)
+
+    def bowl_result(self, view: View, counted: Callable[[int], str]) -> str:
+        """Return the result of the last throw of a bowl; `counted` formats the winnings, `20 counters`."""
+        value = view.sheet.get("value")
+        thrower = view.before.turn if view.before else None
+        if thrower is None or value is None or view.sheet.get("finish") == "forfeit":
+            return ""
+        names = {
+            "player": isolate_name(player_name(view, thrower)),
+            "value": value,
+            "won": counted(gains(view.before, view.scoreboard).get(thrower, 0)),
+        }
+        if view.sheet.get("winner"):
+            return self.tr.text("{player} throws {value}: {won}", **names)
+        if value and view.sheet.get("thrower") == thrower:
+            return self.tr.text("{player} throws {value}: {won}, and throws again", **names)
+        passed = isolate_name(player_name(view, view.sheet["thrower"]))
+        return self.tr.text("No score for {player}: the bowl passes to {next}", next=passed, **names)
+
+    def throws(self, view: View) -> str:
+        """Return who throws, or that the throw awaits its entry."""
+        player = isolate_name(player_name(view, view.sheet["thrower"]))
+        if view.strokes:
+            return self.tr.text("{player} has thrown: the judge enters the throw", player=player)
+        return self.tr.text("{player} throws", player=player)
+
+    def pieces_shown(self, shown: Mapping[str, Any], pieces: Mapping[str, str], none: str) -> str:
+        """Return the pieces of a throw by their names, `Shows: 1 woman, 2 knife`; `none` if there are none."""
+        counts = [f"{shown[kind]} {self.tr.text(piece)}" for kind, piece in pieces.items() if shown.get(kind)]
+        return self.tr.text("Shows: {told}", told=", ".join(counts)) if counts else none
+
+    def describe_throw_value(self, value: int) -> str:
+        """Return the value of the last throw as words."""
+        return self.tr.text("The last throw: {value}", value=value)
+
+    def word(self, call: str) -> Word:
+        """Return the word for a call of the score sheet; an unknown call is shown unchanged."""
+        text, known = self.tr.text, self.words.get(call) or _COMMON_WORDS.get(call)
+        if known is None:
+            return Word(call, key_to_words(call))
+        return replace(
+            known,
+            shown=known.shown if known.sounds else text(known.shown),  # Dakota words are Dakota in every language
+            literal=text(known.literal),
+            meaning=text(known.meaning),
+            source=text(known.source),
+            note=text(known.note),
+        )
+
+    def list_words(self, calls: Iterable[str]) -> str:
+        """Return the words for `calls` in a line: `Wheya, Obojun`."""
+        return ", ".join(self.word(call).shown for call in calls)
+
+    def sounds_credit(self, calls: Iterable[str]) -> str:
+        """Return the source of the pronunciations of `calls` as a sentence; "" if all are English words."""
+        sounds_known = any(self.words[call].sounds for call in calls if call in self.words)
+        return self.tr.text(_SOUNDS_BY) if sounds_known else ""
+
+    def glossary(self) -> list[str]:
+        """Return each word called in the game with its pronunciation and meaning, a line each, then their source."""
+        lines: list[str] = []
+        for known in map(self.word, self.words):
+            literal = f" “{known.literal}”" if known.literal else ""
+            spoken = f" ({known.spoken})" if known.spoken else ""
+            lines.append(f"{known.shown}{spoken}{literal}: {known.meaning} ({known.source})")
+        return [*lines, *filter(None, [self.sounds_credit(self.words)])]
+
+
+@cache
+def get_show(game: str, tr: Translator) -> GameShow[Any]:
+    """Return the display of `game` in the language of `tr`: of the class `SHOW` of its module, or the generic one."""
+    own = registry.game_module(game, "display") if registry.playable(game) else None
+    return (GameShow[Mapping[str, Any]] if own is None else own.SHOW)(game, tr)
+
 
 def side_name(side: object, teams: Mapping[str, str]) -> str:
     """Return the name of a team or player for the middle of a sentence; `teams` are the names by letter."""
     return isolate_name(clean_name(teams.get(str(side), "")) or clean_name(str(side)) or "?")
 
 
-def label(game: str, key: str, language: str = "en") -> str:
-    """Return the text of a key on the scoreboard of `game`, such as a unit or a role; an unknown key as words."""
-    known = {**LABELS, **get_show(game).labels}
-    if key in words_of(game):
-        return word(key, language, game).shown
-    return catalogue(language).gettext(known[key]) if key in known else key_to_words(key).lower()
-
-
-def describe_note(game: str, note: Note, language: str = "en") -> str:
-    """Return a note of the scoreboard of `game` as text."""
-    n = label(game, note.n, language) if isinstance(note.n, str) else note.n
-    return label(game, note.key, language).format(n=n)
-
-
-def describe_counts(view: View, language: str = "en") -> str:
-    """Return all counts in a line: `Points: Big Coulee 1, Long Hollow 0. Sticks: Big Coulee 12, Long Hollow 3`."""
-    board, parts = view.scoreboard, list[str]()
-    for i, count in enumerate(board.sides[0].counts):
-        numbers = (
-            f"{isolate_name(player_name(view, side.key))} {side.counts[i].n}" for side in board.sides if not side.out
-        )
-        parts.append(f"{label(view.game, count.unit, language)}: {', '.join(numbers)}")
-    if board.pool:
-        parts.append(f"{label(view.game, board.pool.unit, language)}: {board.pool.n}")
-    return ". ".join(part[:1].upper() + part[1:] for part in parts)
-
-
-NUMBERS = (
-    mark("no"),
-    mark("one"),
-    mark("two"),
-    mark("three"),
-    mark("four"),
-    mark("five"),
-    mark("six"),
-    mark("seven"),
-    mark("eight"),
-    mark("nine"),
-    mark("ten"),
-    mark("eleven"),
-    mark("twelve"),
-)
-"""Numbers written as words in sentences."""
-
-
-def number(n: int, language: str = "en") -> str:
-    """Return a number for the middle of a sentence: `four`, `13`."""
-    return catalogue(language).gettext(NUMBERS[n]) if 0 <= n < len(NUMBERS) else str(n)
-
-
 def point_gained(view: View) -> str | None:
     """Return the side whose score has risen since the last hide began; None for neither."""
     earlier = view.before.scores if view.before else {}
     return next((side for side, n in view.scoreboard.scores.items() if n > earlier.get(side, n)), None)
-
-
-def bowl_result(view: View, language: str, counted: Callable[[int], str]) -> str:
-    """Return the result of the last throw of a bowl; `counted` formats the winnings, `20 counters`."""
-    text, value = catalogue(language).gettext, view.sheet.get("value")
-    thrower = view.before.turn if view.before else None
-    if thrower is None or value is None or view.sheet.get("finish") == "forfeit":
-        return ""
-    names = {
-        "player": isolate_name(player_name(view, thrower)),
-        "value": value,
-        "won": counted(gains(view.before, view.scoreboard).get(thrower, 0)),
-    }
-    if view.sheet.get("winner"):
-        return text("{player} throws {value}: {won}").format(**names)
-    if value and view.sheet.get("thrower") == thrower:
-        return text("{player} throws {value}: {won}, and throws again").format(**names)
-    passed = isolate_name(player_name(view, view.sheet["thrower"]))
-    return text("No score for {player}: the bowl passes to {next}").format(next=passed, **names)
-
-
-def throws(view: View, language: str = "en") -> str:
-    """Return who throws, or that the throw awaits its entry."""
-    text = catalogue(language).gettext
-    template = text("{player} has thrown: the judge enters the throw") if view.strokes else text("{player} throws")
-    return template.format(player=isolate_name(player_name(view, view.sheet["thrower"])))
-
-
-def pieces_shown(shown: Mapping[str, Any], pieces: Mapping[str, str], none: str, language: str) -> str:
-    """Return the pieces of a throw by their names, `Shows: 1 woman, 2 knife`; `none` if there are none."""
-    text = catalogue(language).gettext
-    counts = [f"{shown[kind]} {text(piece)}" for kind, piece in pieces.items() if shown.get(kind)]
-    return text("Shows: {told}").format(told=", ".join(counts)) if counts else none
 
 
 def both_teams(view: View, hider: str, opponents: str) -> dict[str, str]:
@@ -330,97 +401,3 @@ def pads_opened(view: View) -> str:
     """Return the pads of the opened commitment in `view`, a digit each: `1 and 3`."""
     assert view.opening is not None
     return " and ".join(str(view.opening.pad))
-
-
-def describe_throw_value(value: int | None, language: str = "en") -> str:
-    """Return the value of the last throw as words; "" before the first."""
-    return "" if value is None else catalogue(language).gettext("The last throw: {value}").format(value=value)
-
-
-_PLAIN = GameShow[Mapping[str, Any]]()
-
-
-@cache
-def get_show(game: str) -> GameShow[Any]:
-    """Return the display of `game`: `SHOW` of its module here, or the generic one."""
-    own = registry.game_module(game, "display") if registry.playable(game) else None
-    return _PLAIN if own is None else own.SHOW
-
-
-def describe_action(game: str, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
-    """Return an action of `game` as a short sentence (`GameShow.describe_action`); "" if it has none."""
-    return get_show(game).describe_action(action, teams, language)
-
-
-# Glossary of the words called at the table: display form, pronunciation and meaning.
-#
-# Pronunciations, the notes on them, and literal meanings are those of the Hampa Apena booklet (chapters 3 to 9), if it
-# gives them. The other games' words are the English ones of their sources. The explanatory sentences are the project's
-# own. The glossary contains no translations or inventions.
-
-_SOUNDS_BY = mark(
-    "The sounds are as Grady Renville’s booklet gives them: close to the Dakota, and by an author who does not call "
-    "himself an expert in the language."
-)
-"""Chapter 3, before the words."""
-_COMMON_WORDS = {
-    "forfeit": Word(
-        "forfeit", mark("Forfeit"), meaning=mark("One side withdraws, does not show up or is disqualified.")
-    ),
-    "game": Word("game", mark("Game"), meaning=mark("The game is won.")),
-}
-"""Words called in every game, for games whose source lacks them."""
-
-
-def game_name(game: str, language: str = "en") -> str:
-    """Return the display name of the game."""
-    show = get_show(game)
-    name = show.title or key_to_words(game)
-    return name if show.own_title or not show.title else catalogue(language).gettext(name)
-
-
-def credit(game: str, language: str = "en") -> str:
-    """Return whose game it is, and the author of the rules used here (`Game.source`)."""
-    text = catalogue(language).gettext
-    whose = text(get_show(game).whose) if get_show(game).whose else ""
-    source = registry.game_class(game).source
-    return " ".join(filter(None, (whose, text("Written source of the rules: {source}").format(source=source))))
-
-
-def words_of(game: str) -> Mapping[str, Word]:
-    """Return the words called in `game` by their calls."""
-    return get_show(game).words
-
-
-def word(call: str, language: str = "en", game: str = registry.DEFAULT_GAME) -> Word:
-    """Return the word for a call of `game`'s score sheet in `language`; an unknown call is shown unchanged."""
-    known = words_of(game).get(call) or _COMMON_WORDS.get(call)
-    if known is None:
-        return Word(call, key_to_words(call))
-    text = catalogue(language).gettext
-    return replace(
-        known,
-        shown=known.shown if known.sounds else text(known.shown),  # Dakota words are Dakota in every language
-        literal=text(known.literal) if known.literal else "",
-        meaning=text(known.meaning),
-        source=text(known.source) if known.source else "",
-        note=text(known.note) if known.note else "",
-    )
-
-
-def sounds_credit(calls: Iterable[str], language: str = "en", game: str = registry.DEFAULT_GAME) -> str:
-    """Return the source of the pronunciations of `calls` as a sentence; "" if all are English words."""
-    known = words_of(game)
-    sounds_known = any(known[call].sounds for call in calls if call in known)
-    return catalogue(language).gettext(_SOUNDS_BY) if sounds_known else ""
-
-
-def glossary(game: str, language: str = "en") -> list[str]:
-    """Return each word called in `game` with its pronunciation and meaning, a line each, then their source."""
-    lines: list[str] = []
-    for call in words_of(game):
-        known = word(call, language, game)
-        literal = f" “{known.literal}”" if known.literal else ""
-        spoken = f" ({known.spoken})" if known.spoken else ""
-        lines.append(f"{known.shown}{spoken}{literal}: {known.meaning} ({known.source})")
-    return [*lines, *filter(None, [sounds_credit(words_of(game), language, game)])]

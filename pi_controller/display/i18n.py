@@ -8,23 +8,15 @@ or its translation is missing or unusable.
 from __future__ import annotations
 
 import gettext
-import io
 import logging
-import string
-import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from pi_controller.errors import SettingsError, describe_error
-from pi_controller.extras import requires_extra
+from pi_controller.display.catalogue import read_catalogue
+from pi_controller.errors import SettingsError
 from pi_controller.host.platform import expand_home
 from pi_controller.text import SUFFIX, is_code, is_file
-
-if TYPE_CHECKING:
-    import polib
 
 log = logging.getLogger(__name__)
 
@@ -35,9 +27,37 @@ HOST_CATALOGUES: dict[str, Path] = {}
 """Paths of the host's own catalogues outside the package, by language code."""
 
 
-def mark(text: str) -> str:
-    """Return `text` unchanged; marks a sentence for extraction into the catalogues."""
-    return text
+@dataclass(frozen=True, slots=True, eq=False)
+class Translator:
+    """Translates sentences from English into the language `code`; untranslated ones stay English.
+
+    >>> ENGLISH.text("pad {pad}", pad=2)
+    'pad 2'
+    >>> ENGLISH.plural("{n} stick", "{n} sticks", 4)
+    '4 sticks'
+    """
+
+    code: str
+    sentences: gettext.NullTranslations
+
+    def text(self, english: str, /, **values: object) -> str:
+        """Return the sentence with `values` in its places in braces; without values it is not formatted."""
+        translated = self.sentences.gettext(english) if english else ""
+        return translated.format(**values) if values else translated
+
+    def plural(self, one: str, many: str, number: int, /, **values: object) -> str:
+        """Return the sentence's form for `number`, which is also the value of the place `{n}` unless given."""
+        return self.sentences.ngettext(one, many, number).format(**{"n": number, **values})
+
+    @property
+    def name(self) -> str:
+        """The language's own name by its catalogue's header, else its code."""
+        own = "English" if self.code == "en" else self.code
+        return self.sentences.info().get("language-name", "") or own
+
+
+ENGLISH = Translator("en", gettext.NullTranslations())
+"""Translates nothing: for logs, the command line and exports."""
 
 
 def resolve_language(language: str) -> str:
@@ -46,12 +66,12 @@ def resolve_language(language: str) -> str:
     Raises `SettingsError` if it is neither, or the catalogue cannot be read.
     """
     if not is_file(language):
-        catalogue(language)
+        translator(language)
         return language
     path = expand_home(language)
     HOST_CATALOGUES[path.stem] = path
-    catalogue.cache_clear()
-    catalogue(path.stem)
+    translator.cache_clear()
+    translator(path.stem)
     return path.stem
 
 
@@ -70,118 +90,18 @@ def path_of(language: str) -> Path | None:
 
 
 @cache
-def catalogue(language: str) -> gettext.NullTranslations:
-    """Return the sentences of `language` (a code such as `en` or `dak`); missing ones are in English.
+def translator(code: str) -> Translator:
+    """Return the translator into the language `code`, such as `en` or `dak`.
 
     Raises `SettingsError` if it is not a language code, or its catalogue cannot be read.
     """
-    if not is_code(language):
-        raise SettingsError(f"{language!r} is not a language code", "use a code such as en, fr, dak or oj")
-    path = path_of(language)
+    if not is_code(code):
+        raise SettingsError(f"{code!r} is not a language code", "use a code such as en, fr, dak or oj")
+    path = path_of(code)
     if path is None:
-        return gettext.NullTranslations()
+        return Translator(code, gettext.NullTranslations())
 
     found = read_catalogue(path)
     for fault in found.faults:
         log.warning("%s: %s; English is shown there", path.name, fault)
-    return found.sentences
-
-
-# Load a catalogue of translated sentences, a `.po` file as its translators write it, and skip unusable entries.
-#
-# A translation with a placeholder that the English sentence lacks, or with a misspelt one, would raise an error in the
-# middle of a game. It is found here when the file is read; skipped entries are reported.
-
-AUTHORITY = "X-Authority"
-"""Header that names the source of the catalogue and the authority behind it."""
-_MAX_BYTES = 4_000_000
-_COUNTS = range(200)
-"""Numbers for testing a plural rule: more than the sticks or notches of any table."""
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogueFile:
-    """A catalogue: usable `sentences`, the texts that are `filled`, its header, and the faults of skipped entries."""
-
-    sentences: gettext.GNUTranslations
-    filled: frozenset[str]
-    header: dict[str, str]
-    faults: tuple[str, ...]
-
-
-def read_catalogue(path: Path) -> CatalogueFile:
-    """Return the catalogue in `path` without fuzzy and unusable sentences.
-
-    Raises `SettingsError` if the file is not a catalogue, or its plural rule fails.
-    """
-    entries = _parse_catalogue(path)
-    entries.metadata["Content-Type"] = "text/plain; charset=utf-8"  # it was read as UTF-8, so override the header
-    faults: list[str] = []
-    for entry in entries:
-        if not entry.translated():
-            continue
-        wrong = _find_problem(entry)
-        if wrong:
-            faults.append(f"line {entry.linenum}: {wrong}")
-            entry.flags = ["fuzzy"]  # skipped below, like entries that translators marked as unsure
-    filled = frozenset(entry.msgid for entry in entries if entry.translated())
-    try:
-        sentences = gettext.GNUTranslations(io.BytesIO(entries.to_binary()))
-        probe = "n"
-        for n in _COUNTS:
-            sentences.ngettext(probe, probe, n)
-    except (ValueError, ArithmeticError, IndexError, RecursionError) as error:
-        raise SettingsError(
-            f"{path}: the header Plural-Forms is invalid: {error}",
-            'write the number of forms and the rule that selects one, such as "nplurals=2; plural=(n != 1);"',
-        ) from error
-    return CatalogueFile(sentences, filled, dict(entries.metadata), tuple(faults))
-
-
-def _parse_catalogue(path: Path) -> polib.POFile:
-    with requires_extra("languages", "a language other than English"):
-        import polib  # noqa: PLC0415 - English needs no catalogue
-    hint = "open it with a program for catalogues (Poedit, a text editor), and see LANGUAGES.md"
-    try:
-        if not path.is_file() or path.stat().st_size > _MAX_BYTES:
-            raise SettingsError(f"there is no catalogue {path}", hint)
-        return polib.pofile(str(path), encoding="utf-8")
-    except (OSError, UnicodeError, ValueError) as error:
-        if isinstance(error, SettingsError):
-            raise
-        raise SettingsError(f"{path} is not a catalogue: {describe_error(error)}", hint) from error
-
-
-def _find_problem(entry: polib.POEntry) -> str:
-    """Return why a translation cannot be shown, or ""."""
-    asked = _places([entry.msgid, entry.msgid_plural])
-    if asked is None:
-        return "the English sentence was changed: the table no longer uses it"
-    for translation in entry.msgstr_plural.values() or [entry.msgstr]:
-        if any(unicodedata.category(char) in {"Cc", "Cs"} for char in translation):
-            return "it contains a control character"
-        places = _places([translation])
-        if places is None:
-            return "a { without its }, or the other way round"
-        if more := places - asked:
-            names = " and ".join("{" + name + "}" for name in sorted(more))
-            return f"the English sentence has no {names}"
-        if translation != translation.strip() and entry.msgid == entry.msgid.strip():
-            return "it begins or ends with a space"
-    return ""
-
-
-def _places(sentences: Iterable[str]) -> set[str] | None:
-    """Return the names in braces; None if the braces do not match or contain more than a name."""
-    names: set[str] = set()
-    try:
-        for sentence in sentences:
-            for _, name, form, conversion in string.Formatter().parse(sentence):
-                if name is None:
-                    continue
-                if form or conversion or not name.isidentifier():
-                    return None
-                names.add(name)
-    except ValueError:
-        return None
-    return names
+    return Translator(code, found.sentences)

@@ -20,6 +20,7 @@ import msgspec
 from pi_controller.board.interfaces import Rgb
 from pi_controller.display import drawing as draw
 from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.pinmap import pinmap
 from pi_controller.rules.scoreboard import Scoreboard
 from pi_controller.table.view import View
@@ -45,7 +46,7 @@ def frame(view: View, t: float = 0.0) -> tuple[Rgb, ...]:
     lights = pinmap().lights
     aside = view.phase == "halted" or view.question is not None
     still = aside or view.phase not in {"hide", "throw", "over"}
-    filled = get_show(view.game).rows(view, 0.0 if still else t)
+    filled = get_show(view.game, ENGLISH).rows(view, 0.0 if still else t)
     sizes = (lights.a, lights.b, lights.middle, lights.short)
     rows = [[*row[:size], *[draw.DARK] * (size - len(row))] for row, size in zip(filled, sizes, strict=True)]
     if aside:

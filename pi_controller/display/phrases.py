@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pi_controller.display import game_display
-from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.game_display import get_show, key_to_words
+from pi_controller.display.i18n import ENGLISH, Translator
 from pi_controller.display.shown_names import isolate_name, player_name, team_name
 from pi_controller.referee.story import PlayedTurn
+from pi_controller.text import mark
 
 if TYPE_CHECKING:
     from pi_controller.journal.export import Wording
@@ -140,175 +141,6 @@ CHOICES: Mapping[str, str] = {
     "new_game": mark("a new game"),
 }
 
-_OTHER_CLOCK_S = 86_400.0
-
-
-def describe_turn(view: View, turn: PlayedTurn, language: str = "en") -> str:
-    """Return the actions of a hide or throw with the called words: `Missed · Found at pad 4 · Paguga`."""
-    done = [
-        game_display.describe_action(view.game, action, view.teams, language)
-        or game_display.key_to_words(str(action["do"]))
-        for action in turn.actions
-    ]
-    return " · ".join((*done, *(game_display.word(call, language, view.game).shown for call in turn.calls)))
-
-
-def sentence(view: View, language: str = "en") -> str:
-    """Return the one action that the table is waiting for, e.g. `First hit: Team B`."""
-    text = catalogue(language).gettext
-    show = game_display.get_show(view.game)
-    match view.phase:
-        case "halted":
-            return text("Stop playing: the table cannot save the game.")
-        case phase if view.void:
-            waits = phase == "over" or view.free  # nobody has begun it, or it is closed
-            return text(_VOID_SENTENCES.get(view.void, _VOID_SENTENCES["recalled"])[waits])
-        case _ if view.held:
-            return text("Protest by {team}: play is stopped").format(team=isolate_name(team_name(view, view.protest)))
-        case _ if view.winner and view.sheet.get("finish") == "forfeit":
-            return text("{winner} wins by forfeit").format(winner=isolate_name(player_name(view, view.winner)))
-        case _ if view.winner:
-            return show.describe_win(view, view.winner, language)
-        case "over":
-            return text("The game is over")
-        case _ if view.question is not None:
-            return text("The judge decides")
-        case _:
-            return show.sentence(view, language)
-
-
-def result(view: View, language: str = "en") -> str:
-    """Return the result of the last hide, hit or throw as a sentence, for everybody to read at once.
-
-    `Found at the first hit: four sticks to Long Hollow, who hide next`. "" if there is none yet.
-    """
-    return "" if view.phase == "halted" or view.held else game_display.get_show(view.game).result(view, language)
-
-
-def outcome(view: View, language: str = "en") -> str:
-    """Return the result of the last hit, throw or guess with the current counts; "" if there is none yet."""
-    text, parts = catalogue(language).gettext, game_display.get_show(view.game).describe_event(view, language)
-    if not parts and not view.calls:
-        return ""
-    if view.calls:
-        words = ", ".join(game_display.word(call, language, view.game).shown for call in view.calls)
-        parts.append(text("Called: {words}").format(words=words))
-    if view.phase != "hit":  # else the second hit is owed, and no sticks have moved
-        parts.append(game_display.describe_counts(view, language))
-    return ". ".join(parts)
-
-
-def describe_stakes(view: View, language: str = "en") -> str:
-    """Return the special stakes of this hide or turn, else ""."""
-    if view.phase in {"halted", "over"} or view.winner:
-        return ""
-    return game_display.get_show(view.game).describe_stakes(view, language)
-
-
-def describe_status(view: View, language: str = "en") -> str:
-    """Return unusual states of the table: a deferred protest, a stopped clock, sensors off; "" if there are none."""
-    text, parts = catalogue(language).gettext, list[str]()
-    if view.protest and not view.held:
-        team = isolate_name(team_name(view, view.protest))
-        parts.append(text("Protest by {team}: play continues, the decision comes later.").format(team=team))
-    if view.paused is not None:
-        parts.append(text("The clock is stopped."))
-    if not view.sensors:
-        parts.append(text("The mat’s sensors are off: the judge enters the play."))
-    return " ".join(parts)
-
-
-def limit_label(view: View, language: str = "en") -> str:
-    """Return the label of the time limit that ends at `turn_deadline`."""
-    text = catalogue(language).gettext
-    return text("Time to hide") if view.phase == "hide" else text("Time to hit")
-
-
-def turn_deadline(view: View) -> float | None:
-    """Return when the hit or the hiding must be done, seconds on the table's clock; None without a limit."""
-    return None if view.limit is None else view.since + view.limit
-
-
-def remaining(end: float | None, t: float) -> str:
-    """Return the time from `t` to `end` as minutes and seconds, `0:00` after the end, "" for None.
-
-    An end more than a day away belongs to a simulated game's clock: it also returns "".
-    """
-    if end is None or abs(end - t) >= _OTHER_CLOCK_S:
-        return ""
-    minutes, seconds = divmod(max(0, math.ceil(end - t)), 60)
-    return f"{minutes}:{seconds:02}"
-
-
-def clocks(view: View, t: float, language: str = "en") -> list[str]:
-    """Return the times running at `t` with their labels: `Time to hit 0:23`. A stopped clock keeps its value."""
-    running = (
-        (limit_label(view, language), turn_deadline(view), view.stood),
-        (catalogue(language).gettext("Time left"), view.ends, view.ends_stood),
-    )
-    return [
-        f"{label} {left}" for label, end, stood in running if (left := remaining(end, t if stood is None else stood))
-    ]
-
-
-def join_pads(pads: Iterable[object], language: str = "en") -> str:
-    """Return pads as a spoken list: `1, 2 and 4`."""
-    *most, last = map(str, pads)
-    both = catalogue(language).gettext("{pads} and {last}")
-    return both.format(pads=", ".join(most), last=last) if most else last
-
-
-def question(asked: QuestionView, language: str = "en", teams: Mapping[str, str] = NO_TEAMS) -> str:
-    """Return the judge's question in plain words: its pads, the foul, the team it would fall on, and what it costs."""
-    text = catalogue(language).gettext
-    sentence_text = (
-        text(QUESTIONS[asked.about]) if asked.about in QUESTIONS else f"{game_display.key_to_words(asked.about)}?"
-    )
-    if asked.about == "bead_moved" and "hide_again" not in asked.choices:
-        sentence_text = text(_AFTER_A_STROKE)
-    about = catalogue(language).ngettext("Pad {pads}.", "Pads {pads}.", len(asked.pads))
-    parts = [about.format(pads=join_pads(asked.pads, language))] if asked.pads else []
-    parts += suspected_foul(asked.foul, asked.against, language, teams)
-    then = (join_pads(stroke.pads, language) for stroke in asked.struck)
-    struck = (text("Struck after that: pad {pads}.").format(pads=pads) for pads in then)
-    return " ".join([*parts, sentence_text, *_foul_cost(asked, language, teams), *struck])
-
-
-def suspected_foul(kind: str, against: str, language: str = "en", teams: Mapping[str, str] = NO_TEAMS) -> list[str]:
-    """Return the sentence that names a suspected foul and the side that it would fall on; [] if there is none."""
-    if not kind:
-        return []
-    if not against:
-        return [foul(kind, language)]
-    template = catalogue(language).gettext("Perhaps a foul of {team}: {foul}")
-    return [template.format(team=isolate_name(teams.get(against, against)), foul=foul(kind, language))]
-
-
-def _foul_cost(asked: QuestionView, language: str, teams: Mapping[str, str]) -> list[str]:
-    """Return what each answer costs; [] if no answer is a foul."""
-    cost, text = asked.cost, catalogue(language).gettext
-    if cost is None:
-        return []
-    names = {"team": isolate_name(teams.get(cost.to, cost.to)), "n": cost.sticks}
-    if cost.point:
-        given = text("A foul: a point for {team}.")
-    elif not cost.sticks:
-        given = text("A foul: {team} hides next.") if cost.hides == cost.to else text("A foul: no sticks change hands.")
-    elif cost.hides == cost.to:
-        given = text("A foul: {n} sticks to {team}, who hides next.")
-    else:
-        given = text("A foul: {n} sticks to {team}.")
-    return [given.format(**names), text("Any other answer costs nothing.")]
-
-
-def describe_default_answer(asked: QuestionView, language: str = "en") -> str:
-    """Return the result if the question `asked` stays unanswered: `If nobody answers: no hit`; "" if it waits."""
-    if not asked.unasked:
-        return ""
-    template = catalogue(language).gettext("Without an answer: {answer}")
-    return template.format(answer=choice(asked.unasked, language))
-
-
 VOID_REASONS: Mapping[str, str] = {
     "changed": mark("The director corrected an earlier result, so other teams play this match."),
     "decided": mark("The result of this match is entered."),
@@ -328,63 +160,221 @@ _VOID_SENTENCES: Mapping[str, tuple[str, str]] = {
     ),
 }
 """By the reason, what the people at the table do: while they play, and while they do not."""
+_OTHER_CLOCK_S = 86_400.0
 
 
-def notice(view: View, language: str = "en") -> str:
-    """Return why the match does not count, else a notice of the mat, else the host's note; "" if there is none."""
-    if view.void and view.phase != "halted":
-        return catalogue(language).gettext(VOID_REASONS.get(view.void, VOID_REASONS["changed"]))
-    if view.notice is None or view.phase == "halted":
-        return view.note
-    text = catalogue(language).gettext
-    sentence_text = (
-        text(NOTICES[view.notice.about])
-        if view.notice.about in NOTICES
-        else f"{game_display.key_to_words(view.notice.about)}."
-    )
-    if not view.notice.pads:
-        return sentence_text
-    about = catalogue(language).ngettext("Pad {pads}.", "Pads {pads}.", len(view.notice.pads))
-    return f"{about.format(pads=join_pads(view.notice.pads, language))} {sentence_text}"
+class Phrases:
+    """Sentences on a table's view, in the language of `tr`."""
+
+    def __init__(self, tr: Translator) -> None:
+        self.tr = tr
+
+    def describe_turn(self, view: View, turn: PlayedTurn) -> str:
+        """Return the actions of a hide or throw with the called words: `Missed · Found at pad 4 · Paguga`."""
+        show = get_show(view.game, self.tr)
+        done = (show.describe_action(one, view.teams) or key_to_words(str(one["do"])) for one in turn.actions)
+        return " · ".join((*done, *(show.word(call).shown for call in turn.calls)))
+
+    def sentence(self, view: View) -> str:
+        """Return the one action that the table is waiting for, e.g. `First hit: Team B`."""
+        show = get_show(view.game, self.tr)
+        match view.phase:
+            case "halted":
+                return self.tr.text("Stop playing: the table cannot save the game.")
+            case phase if view.void:
+                waits = phase == "over" or view.free  # nobody has begun it, or it is closed
+                return self.tr.text(_VOID_SENTENCES.get(view.void, _VOID_SENTENCES["recalled"])[waits])
+            case _ if view.held:
+                return self.tr.text(
+                    "Protest by {team}: play is stopped", team=isolate_name(team_name(view, view.protest))
+                )
+            case _ if view.winner and view.sheet.get("finish") == "forfeit":
+                return self.tr.text("{winner} wins by forfeit", winner=isolate_name(player_name(view, view.winner)))
+            case _ if view.winner:
+                return show.describe_win(view, view.winner)
+            case "over":
+                return self.tr.text("The game is over")
+            case _ if view.question is not None:
+                return self.tr.text("The judge decides")
+            case _:
+                return show.sentence(view)
+
+    def result(self, view: View) -> str:
+        """Return the result of the last hide, hit or throw as a sentence, for everybody to read at once.
+
+        `Found at the first hit: four sticks to Long Hollow, who hide next`. "" if there is none yet.
+        """
+        return "" if view.phase == "halted" or view.held else get_show(view.game, self.tr).result(view)
+
+    def outcome(self, view: View) -> str:
+        """Return the result of the last hit, throw or guess with the current counts; "" if there is none yet."""
+        show = get_show(view.game, self.tr)
+        parts = show.describe_event(view)
+        if not parts and not view.calls:
+            return ""
+        if view.calls:
+            parts.append(self.called(view))
+        if view.phase != "hit":  # else the second hit is owed, and no sticks have moved
+            parts.append(show.describe_counts(view))
+        return ". ".join(parts)
+
+    def called(self, view: View) -> str:
+        """Return the called words: `Called: Wheya, Obojun`."""
+        return self.tr.text("Called: {words}", words=get_show(view.game, self.tr).list_words(view.calls))
+
+    def describe_stakes(self, view: View) -> str:
+        """Return the special stakes of this hide or turn, else ""."""
+        if view.phase in {"halted", "over"} or view.winner:
+            return ""
+        return get_show(view.game, self.tr).describe_stakes(view)
+
+    def describe_status(self, view: View) -> str:
+        """Return unusual states of the table, else "": a deferred protest, a stopped clock, sensors off."""
+        parts = list[str]()
+        if view.protest and not view.held:
+            team = isolate_name(team_name(view, view.protest))
+            parts.append(self.tr.text("Protest by {team}: play continues, the decision comes later.", team=team))
+        if view.paused is not None:
+            parts.append(self.tr.text("The clock is stopped."))
+        if not view.sensors:
+            parts.append(self.tr.text("The mat’s sensors are off: the judge enters the play."))
+        return " ".join(parts)
+
+    def limit_label(self, view: View) -> str:
+        """Return the label of the time limit that ends at `turn_deadline`."""
+        return self.tr.text("Time to hide") if view.phase == "hide" else self.tr.text("Time to hit")
+
+    def clocks(self, view: View, t: float) -> list[str]:
+        """Return the times running at `t` with their labels: `Time to hit 0:23`. A stopped clock keeps its value."""
+        running = (
+            (self.limit_label(view), turn_deadline(view), view.stood),
+            (self.tr.text("Time left"), view.ends, view.ends_stood),
+        )
+        return [
+            f"{label} {left}"
+            for label, end, stood in running
+            if (left := remaining(end, t if stood is None else stood))
+        ]
+
+    def join_pads(self, pads: Iterable[object]) -> str:
+        """Return pads as a spoken list: `1, 2 and 4`."""
+        *most, last = map(str, pads)
+        return self.tr.text("{pads} and {last}", pads=", ".join(most), last=last) if most else last
+
+    def question(self, asked: QuestionView, teams: Mapping[str, str] = NO_TEAMS) -> str:
+        """Return the judge's question: its pads, the foul, the team it would fall on, and what it costs."""
+        sentence_text = (
+            self.tr.text(QUESTIONS[asked.about]) if asked.about in QUESTIONS else f"{key_to_words(asked.about)}?"
+        )
+        if asked.about == "bead_moved" and "hide_again" not in asked.choices:
+            sentence_text = self.tr.text(_AFTER_A_STROKE)
+        parts = [self._about_pads(asked.pads)] if asked.pads else []
+        parts += self.suspected_foul(asked.foul, asked.against, teams)
+        then = (self.join_pads(stroke.pads) for stroke in asked.struck)
+        struck = (self.tr.text("Struck after that: pad {pads}.", pads=pads) for pads in then)
+        return " ".join([*parts, sentence_text, *self._foul_cost(asked, teams), *struck])
+
+    def suspected_foul(self, kind: str, against: str, teams: Mapping[str, str] = NO_TEAMS) -> list[str]:
+        """Return the sentence that names a suspected foul and the side that it would fall on; [] if there is none."""
+        if not kind:
+            return []
+        if not against:
+            return [self.foul(kind)]
+        team = isolate_name(teams.get(against, against))
+        return [self.tr.text("Perhaps a foul of {team}: {foul}", team=team, foul=self.foul(kind))]
+
+    def _foul_cost(self, asked: QuestionView, teams: Mapping[str, str]) -> list[str]:
+        """Return what each answer costs; [] if no answer is a foul."""
+        cost = asked.cost
+        if cost is None:
+            return []
+        names = {"team": isolate_name(teams.get(cost.to, cost.to)), "n": cost.sticks}
+        if cost.point:
+            given = self.tr.text("A foul: a point for {team}.")
+        elif not cost.sticks:
+            given = (
+                self.tr.text("A foul: {team} hides next.")
+                if cost.hides == cost.to
+                else self.tr.text("A foul: no sticks change hands.")
+            )
+        elif cost.hides == cost.to:
+            given = self.tr.text("A foul: {n} sticks to {team}, who hides next.")
+        else:
+            given = self.tr.text("A foul: {n} sticks to {team}.")
+        return [given.format(**names), self.tr.text("Any other answer costs nothing.")]
+
+    def describe_default_answer(self, asked: QuestionView) -> str:
+        """Return the result if the question `asked` stays unanswered: `If nobody answers: no hit`; "" if it waits."""
+        if not asked.unasked:
+            return ""
+        return self.tr.text("Without an answer: {answer}", answer=self.choice(asked.unasked))
+
+    def notice(self, view: View) -> str:
+        """Return why the match does not count, else a notice of the mat, else the host's note; "" if there is none."""
+        if view.void and view.phase != "halted":
+            return self.tr.text(VOID_REASONS.get(view.void, VOID_REASONS["changed"]))
+        if view.notice is None or view.phase == "halted":
+            return view.note
+        sentence_text = (
+            self.tr.text(NOTICES[view.notice.about])
+            if view.notice.about in NOTICES
+            else f"{key_to_words(view.notice.about)}."
+        )
+        if not view.notice.pads:
+            return sentence_text
+        return f"{self._about_pads(view.notice.pads)} {sentence_text}"
+
+    def _about_pads(self, pads: Sequence[int]) -> str:
+        return self.tr.plural("Pad {pads}.", "Pads {pads}.", len(pads), pads=self.join_pads(pads))
+
+    def choice(self, answer: str) -> str:
+        """Return one answer of a question: a pad's number, a known word, a foul, or the answer itself as words."""
+        if answer.isdecimal():
+            return self.tr.text("pad {pad}", pad=answer)
+        if answer in CHOICES:
+            return self.tr.text(CHOICES[answer])
+        return key_to_words(answer).lower()
+
+    def foul(self, kind: str) -> str:
+        """Return the foul `kind` as a sentence."""
+        return self.tr.text(FOULS[kind]) if kind in FOULS else f"{key_to_words(kind)}."
+
+    def faults(self, view: View) -> str:
+        """Return the pads with failed sensors as short sentences; "" if all are well."""
+        deaf = sorted({fault.pad for fault in view.faults if fault.sensor == "disc"})
+        numb = sorted({fault.pad for fault in view.faults if fault.sensor == "strip"})
+        return " ".join(
+            self.tr.text(
+                sentence, pads=self.tr.plural("pad {pads}", "pads {pads}", len(pads), pads=self.join_pads(pads))
+            )
+            for pads, sentence in (
+                (deaf, mark("Hits are not felt on {pads}: the judge enters them.")),
+                (numb, mark("Hands may not be felt on {pads}: the judge watches them.")),
+            )
+            if pads
+        )
+
+    def hit(self, number: int, one: Hit) -> str:
+        """Return the hit with its number (1 or 2) as words: `First hit, pad 2: not found`."""
+        order = self.tr.text("First hit") if number == 1 else self.tr.text("Second hit")
+        where = self.tr.text("{order}, pad {pad}", order=order, pad=one.pad) if one.pad is not None else order
+        return self.tr.text("{hit}: found", hit=where) if one.found else self.tr.text("{hit}: not found", hit=where)
 
 
-def choice(answer: str, language: str = "en") -> str:
-    """Return one answer of a question in plain words: a pad's number, a known word, a foul, or the answer itself."""
-    text = catalogue(language).gettext
-    if answer.isdecimal():
-        return text("pad {pad}").format(pad=answer)
-    if answer in CHOICES:
-        return text(CHOICES[answer])
-    return game_display.key_to_words(answer).lower()
+def turn_deadline(view: View) -> float | None:
+    """Return when the hit or the hiding must be done, seconds on the table's clock; None without a limit."""
+    return None if view.limit is None else view.since + view.limit
 
 
-def foul(kind: str, language: str = "en") -> str:
-    """Return the foul `kind` as a sentence."""
-    return catalogue(language).gettext(FOULS[kind]) if kind in FOULS else f"{game_display.key_to_words(kind)}."
+def remaining(end: float | None, t: float) -> str:
+    """Return the time from `t` to `end` as minutes and seconds, `0:00` after the end, "" for None.
 
-
-def faults(view: View, language: str = "en") -> str:
-    """Return the pads with failed sensors as short sentences; "" if all are well."""
-    text = catalogue(language).gettext
-    deaf = sorted({fault.pad for fault in view.faults if fault.sensor == "disc"})
-    numb = sorted({fault.pad for fault in view.faults if fault.sensor == "strip"})
-    sentences: list[str] = []
-    for pads, one in (
-        (deaf, text("Hits are not felt on {pads}: the judge enters them.")),
-        (numb, text("Hands may not be felt on {pads}: the judge watches them.")),
-    ):
-        if pads:
-            which = catalogue(language).ngettext("pad {pads}", "pads {pads}", len(pads))
-            sentences.append(one.format(pads=which.format(pads=join_pads(pads, language))))
-    return " ".join(sentences)
-
-
-def hit(number: int, one: Hit, language: str = "en") -> str:
-    """Return the hit with its number (1 or 2) as words: `First hit, pad 2: not found`."""
-    text = catalogue(language).gettext
-    order = text("First hit") if number == 1 else text("Second hit")
-    where = text("{order}, pad {pad}").format(order=order, pad=one.pad) if one.pad is not None else order
-    return text("{hit}: found").format(hit=where) if one.found else text("{hit}: not found").format(hit=where)
+    An end more than a day away belongs to a simulated game's clock: it also returns "".
+    """
+    if end is None or abs(end - t) >= _OTHER_CLOCK_S:
+        return ""
+    minutes, seconds = divmod(max(0, math.ceil(end - t)), 60)
+    return f"{minutes}:{seconds:02}"
 
 
 def sheet_wording(sheet: Sheet) -> Wording:
@@ -392,14 +382,16 @@ def sheet_wording(sheet: Sheet) -> Wording:
     from pi_controller.journal.export import Wording  # noqa: PLC0415
     from pi_controller.record.notation import format_action  # noqa: PLC0415
 
+    show = get_show(sheet.game, ENGLISH)
+
     def describe_line(line: SheetLine) -> str:
         match line.action:
             case {"do": "hit", "found": found, **more}:
                 words = ("found" if found else "missed") + (f", pad {more['pad']}" if "pad" in more else "")
             case _ if line.kind == "action":
-                words = game_display.describe_action(sheet.game, line.action, sheet.teams)
+                words = show.describe_action(line.action, sheet.teams)
             case _:
                 words = ""
         return line.what.replace(format_action(sheet.game, line.action), words, 1) if words else line.what
 
-    return Wording(game_display.game_name(sheet.game), describe_line)
+    return Wording(show.name, describe_line)

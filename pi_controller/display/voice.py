@@ -25,8 +25,9 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 import msgspec
 import numpy as np
 
-from pi_controller.display import phrases
-from pi_controller.display.game_display import word, words_of
+from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import ENGLISH
+from pi_controller.display.phrases import Phrases
 from pi_controller.display.sound import AplaySound, Clip, Sound, SoundError
 from pi_controller.errors import MatError, describe_error
 from pi_controller.extras import install_hint
@@ -61,7 +62,7 @@ def announcement(before: View | None, view: View) -> Announcement:
 
 
 def _words(before: View, view: View) -> tuple[str, ...]:
-    known = words_of(view.game)
+    known = get_show(view.game, ENGLISH).words
     called = tuple(call for call in view.calls if call in known)
     if not called or _has_same_calls(before, view) or _place(view) < _place(before):
         return ()
@@ -89,8 +90,9 @@ def _sentence(before: View, view: View) -> str:
         return ""
     was, now = _nameless(before), _nameless(view)
     words = [score(view)] if _points(view) != _points(before) else []
-    waits = phrases.sentence(now)
-    if waits != phrases.sentence(was) or before.phase in _QUIET:
+    say = Phrases(ENGLISH)
+    waits = say.sentence(now)
+    if waits != say.sentence(was) or before.phase in _QUIET:
         words.append(waits)
     return ". ".join(words)
 
@@ -106,7 +108,8 @@ def _points(view: View) -> dict[str, int]:
 
 def is_english_word(call: str, game: str) -> bool:
     """Return whether the word is English: a voice that knows only English may speak no other word."""
-    return call in words_of(game) and not word(call, "en", game).sounds
+    words = get_show(game, ENGLISH).words
+    return call in words and not words[call].sounds
 
 
 def _nameless(view: View) -> View:
@@ -166,7 +169,7 @@ def find(folder: Path, game: str, call: str) -> Path | None:
     """Return the recording of a word, or None. Raises `WordRecordingError` if the folder cannot be read."""
     paths = (folder / game / f"{call}{suffix}" for suffix in FORMATS)
     try:
-        return next((path for path in paths if path.is_file()), None) if call in words_of(game) else None
+        return next((path for path in paths if path.is_file()), None) if call in get_show(game, ENGLISH).words else None
     except OSError as error:
         raise WordRecordingError(
             f"{folder} cannot be read: {describe_error(error)}", "let the table's user read it"
@@ -365,7 +368,7 @@ class Voice:
     def _take(self, t: float, view: View) -> None:
         before, self._before = self._before, view
         if before is None:
-            for call in words_of(view.game):
+            for call in get_show(view.game, ENGLISH).words:
                 self._clip(view.game, call)  # preload, so that no word waits for the disk
         new = announcement(before, view)
         clips = tuple(filter(None, (self._clip(view.game, call) for call in new.words)))
@@ -412,7 +415,7 @@ class Voice:
         if key not in self._clips:
             clip = self._load_recording(game, call)
             if clip is None and self._speak is not None and is_english_word(call, game):
-                clip = self._speak_sentence(word(call, "en", game).shown)
+                clip = self._speak_sentence(get_show(game, ENGLISH).word(call).shown)
                 if clip is None:
                     return None  # the voice may work later
             self._clips[key] = clip

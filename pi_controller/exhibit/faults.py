@@ -6,13 +6,14 @@ is that of its kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, get_args
 
 import msgspec
 
-from pi_controller.display.i18n import mark
+from pi_controller.display.i18n import Translator
 from pi_controller.host.status import SETTINGS_HINT
+from pi_controller.text import mark
 
 if TYPE_CHECKING:
     from pi_controller.exhibit.exhibit import Exhibit
@@ -112,9 +113,9 @@ class Fault(msgspec.Struct, frozen=True):
     step: str
 
 
-def list_steps(text: Callable[[str], str]) -> list[Fault]:
-    """Return all kinds of faults with their names and next steps, in the language of `text`."""
-    return [Fault(kind, *map(text, STEPS[kind])) for kind in KINDS]
+def list_steps(tr: Translator) -> list[Fault]:
+    """Return all kinds of faults with their names and next steps, in the language of `tr`."""
+    return [Fault(kind, *map(tr.text, STEPS[kind])) for kind in KINDS]
 
 
 def find_faults(
@@ -124,7 +125,7 @@ def find_faults(
     verdict: SelfTestVerdict | None,
     restarts: int,
     lights: str,
-    text: Callable[[str], str],
+    tr: Translator,
 ) -> list[Fault]:
     """Return the faults known now; parts that come from files and boards are in English.
 
@@ -133,17 +134,17 @@ def find_faults(
     """
     found: list[tuple[Kind, str]] = []
     if exhibit.host.fault:
-        found.append(("texts", text("The host’s new texts were not used: {fault}").format(fault=exhibit.host.fault)))
+        found.append(("texts", tr.text("The host’s new texts were not used: {fault}", fault=exhibit.host.fault)))
     if not exhibit.clock_set:
-        found.append(("clock", text("The clock is not set, so opening hours do not work. Set it below.")))
+        found.append(("clock", tr.text("The clock is not set, so opening hours do not work. Set it below.")))
     if exhibit.fault:
-        found.append(("recording", text("Games are not recorded: {fault}").format(fault=exhibit.fault)))
+        found.append(("recording", tr.text("Games are not recorded: {fault}", fault=exhibit.fault)))
     if exhibit.section.mat == "sensors":
-        found += _find_mat_faults(exhibit, drift, text)
+        found += _find_mat_faults(exhibit, drift, tr)
     if lights:
-        found.append(("lights", f"{text(STEPS['lights'][0])}: {lights}"))
+        found.append(("lights", f"{tr.text(STEPS['lights'][0])}: {lights}"))
     if restarts:
-        often = text("Restarted by itself {n} times since the machine was switched on.")
+        often = tr.text("Restarted by itself {n} times since the machine was switched on.")
         found.append(("restarts", often.format(n=restarts)))
     for fact in machine:
         if fact.wrong and fact.kind is not None:
@@ -151,21 +152,19 @@ def find_faults(
     for line in verdict.failures if verdict is not None else ():
         kind = FOUND_BY_TEST.get(line.name) or FOUND_BY_TEST.get(line.group)
         if kind is not None:
-            found.append((kind, f"{text(STEPS[kind][0])}: {line}"))
-    return [Fault(kind, what, text(STEPS[kind][1])) for kind, what in found]
+            found.append((kind, f"{tr.text(STEPS[kind][0])}: {line}"))
+    return [Fault(kind, what, tr.text(STEPS[kind][1])) for kind, what in found]
 
 
-def _find_mat_faults(
-    exhibit: Exhibit, drift: Iterable[DriftReading], text: Callable[[str], str]
-) -> Iterable[tuple[Kind, str]]:
+def _find_mat_faults(exhibit: Exhibit, drift: Iterable[DriftReading], tr: Translator) -> Iterable[tuple[Kind, str]]:
     link = exhibit.board
     if link is None or not link.up:
         why = link.why if link is not None else ""
-        yield "link", text("The mat’s board does not respond. {why}").format(why=why).strip()
+        yield "link", tr.text("The mat’s board does not respond. {why}", why=why).strip()
     for one in exhibit.sensor_faults:
-        yield "sensors", text("Pad {pad}: a sensor is faulty ({why})").format(pad=one.pad, why=one.why)
+        yield "sensors", tr.text("Pad {pad}: a sensor is faulty ({why})", pad=one.pad, why=one.why)
     for reading in drift:
         if reading.far and reading.strip is None:
-            yield "noise", text("Pad {pad}: the hit sensor has become noisy").format(pad=reading.pad)
+            yield "noise", tr.text("Pad {pad}: the hit sensor has become noisy", pad=reading.pad)
         elif reading.far:
-            yield "drift", text("Pad {pad}: a touch strip has drifted: calibrate the mat").format(pad=reading.pad)
+            yield "drift", tr.text("Pad {pad}: a touch strip has drifted: calibrate the mat", pad=reading.pad)

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from pi_controller.display.i18n import Translator
 from pi_controller.errors import describe_error
 from pi_controller.exhibit import faults
 from pi_controller.host.files import atomic_write
@@ -93,25 +94,23 @@ class WatchFact(NamedTuple):
     kind: faults.Kind | None = None
 
 
-def facts(watch: MachineWatch, text: Callable[[str], str]) -> list[WatchFact]:
-    """Return the machine's properties in the language of `text`; those that cannot be read are left out."""
+def facts(watch: MachineWatch, tr: Translator) -> list[WatchFact]:
+    """Return the machine's properties in the language of `tr`; those that cannot be read are left out."""
     health, found = watch.health, list[WatchFact]()
     if health.temperature_c is not None:
         found.append(
-            WatchFact(text("Temperature"), f"{health.temperature_c:.0f} °C", health.temperature_c >= WARM_C, "heat")
+            WatchFact(tr.text("Temperature"), f"{health.temperature_c:.0f} °C", health.temperature_c >= WARM_C, "heat")
         )
     if health.under_voltage is not None or watch.under_voltage:
         if health.under_voltage:
-            supply = text("too weak now")
+            supply = tr.text("too weak now")
         else:
-            supply = text("was too weak") if watch.under_voltage else text("good")
-        found.append(WatchFact(text("Power supply"), supply, watch.under_voltage, "supply"))
+            supply = tr.text("was too weak") if watch.under_voltage else tr.text("good")
+        found.append(WatchFact(tr.text("Power supply"), supply, watch.under_voltage, "supply"))
     if health.free_bytes is not None:
-        room = text("{gb} GB free").format(gb=f"{health.free_bytes / 1e9:.1f}")
-        found.append(WatchFact(text("Disk"), room, health.free_bytes < LOW_DISK_BYTES, "disk"))
+        room = tr.text("{gb} GB free", gb=f"{health.free_bytes / 1e9:.1f}")
+        found.append(WatchFact(tr.text("Disk"), room, health.free_bytes < LOW_DISK_BYTES, "disk"))
     if health.fs_errors is not None:
-        errors = (
-            text("{n} reported by the file system").format(n=health.fs_errors) if health.fs_errors else text("none")
-        )
-        found.append(WatchFact(text("Disk errors"), errors, health.fs_errors > 0, "card"))
+        errors = tr.text("{n} reported by the file system", n=health.fs_errors) if health.fs_errors else tr.text("none")
+        found.append(WatchFact(tr.text("Disk errors"), errors, health.fs_errors > 0, "card"))
     return found

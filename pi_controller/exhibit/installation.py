@@ -20,6 +20,7 @@ from pi_controller.calibration.profile import Profile
 from pi_controller.calibration.sensor_listener import SensorListener
 from pi_controller.config import Settings
 from pi_controller.config.request import saver
+from pi_controller.display.i18n import translator
 from pi_controller.display.sound import AplaySound, Sound
 from pi_controller.display.voice import Voice, make_voice
 from pi_controller.exhibit.crash_count import CrashCounter, boot_id
@@ -115,7 +116,9 @@ class Installation(SteppedTable, Observer["Installation"]):
         self.self_test = SelfTest(section.self_test_hour, partial(check_installation, self), local_time, kept_verdict)
         save = None if file is None else saver(file, run)
         self.orders = OrderQueue()
-        staff = StaffPage(folder, self.orders, clock, section.languages[0], report=report, file=file, save=save)
+        staff = StaffPage(
+            folder, self.orders, clock, translator(section.languages[0]), report=report, file=file, save=save
+        )
         self.staff = StaffDesk(self, staff, key_changes, t)
         self.page = ExhibitPage(
             settings.web.host,
@@ -124,7 +127,7 @@ class Installation(SteppedTable, Observer["Installation"]):
             lambda: self.exhibit.host.pictures,
             self.orders,
             anywhere=section.touch == "network",
-            language=section.languages[0],
+            tr=translator(section.languages[0]),
             staff=staff,
         )
         self.page.show(self.exhibit)

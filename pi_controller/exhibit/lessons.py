@@ -12,9 +12,10 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from pi_controller.display.game_display import sounds_credit, word
-from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import Translator
 from pi_controller.rules.scoreboard import Scoreboard
+from pi_controller.text import mark
 
 if TYPE_CHECKING:
     from pi_controller.table.view import View
@@ -122,22 +123,23 @@ class Lessons:
         if self._pending:
             self._pending.popleft()
 
-    def lesson(self, language: str) -> Lesson | None:
-        """Return the step on show in `language`, or None."""
+    def lesson(self, tr: Translator) -> Lesson | None:
+        """Return the step on show in the language of `tr`, or None."""
         if not self._pending:
             return None
         key, before, after = self._pending[0]
         if key in FIRSTS:
-            title, said = (catalogue(language).gettext(part) for part in FIRSTS[key])
+            title, said = map(tr.text, FIRSTS[key])
             return Lesson(key, title, "", said, "", before, after)
-        return Lesson(key, *explain_word(key, language), before, after)
+        return Lesson(key, *explain_word(key, tr), before, after)
 
 
-def explain_word(call: str, language: str) -> tuple[str, str, str, str]:
+def explain_word(call: str, tr: Translator) -> tuple[str, str, str, str]:
     """Return a called word, its pronunciation and literal meaning, its effect, and the remark on its spelling."""
-    known = word(call, language)
+    show = get_show("dakota", tr)
+    known = show.word(call)
     sounds = " · ".join(filter(None, (known.spoken, f"“{known.literal}”" if known.literal else "")))
-    return known.shown, sounds, known.meaning, sounds_credit((call,), language)
+    return known.shown, sounds, known.meaning, show.sounds_credit((call,))
 
 
 def sticks(view: View) -> Sticks:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from pi_controller.display.i18n import Translator
 from pi_controller.errors import describe_error
 from pi_controller.exhibit.health import WatchFact, log
 
@@ -70,14 +71,16 @@ class KioskWatch:
         except OSError as error:
             log.warning("the screen cannot be restarted: %s", describe_error(error))
 
-    def facts(self, text: Callable[[str], str]) -> list[WatchFact]:
+    def facts(self, tr: Translator) -> list[WatchFact]:
         """Return what the staff page says of the screen; [] if all is well."""
         if not self.restarts and not self.given_up:
             return []
-        often = text("restarted {n} times in an hour").format(n=len(self.restarts))
-        gone = text("has failed: switch the machine off and on")
+        often = tr.text("restarted {n} times in an hour", n=len(self.restarts))
+        gone = tr.text("has failed: switch the machine off and on")
         return [
-            WatchFact(text("Visitors’ screen"), f"{often}; {gone}" if self.given_up else often, self.given_up, "screen")
+            WatchFact(
+                tr.text("Visitors’ screen"), f"{often}; {gone}" if self.given_up else often, self.given_up, "screen"
+            )
         ]
 
 

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pi_controller.display.i18n import catalogue
+from pi_controller.display.i18n import Translator, translator
 from pi_controller.exhibit.exhibit import Exhibit
 from pi_controller.exhibit.host_files import HostTexts
 from pi_controller.exhibit.orders import OrderQueue, ScreenTouch
@@ -67,28 +67,27 @@ class ExhibitPage(PushedPage[PageContent]):
         orders: OrderQueue,
         *,
         anywhere: bool = False,
-        language: str = "en",
+        tr: Translator,
         staff: StaffPage | None = None,
     ) -> None:
         self.staff = staff
         self._orders = orders
         self.seen: float | None = None
         """Time of the last poll by a page on this machine's own screen."""
-        self._clock, self._pictures, self._anywhere, self._language = clock, pictures, anywhere, language
-        super().__init__(host, port, _STATIC, MAX_WATCHERS)
+        self._clock, self._pictures, self._anywhere = clock, pictures, anywhere
+        super().__init__(host, port, tr, _STATIC, MAX_WATCHERS)
 
     def show(self, exhibit: Exhibit) -> None:
         """Publish the current screen of `exhibit`."""
-        languages = tuple((code, language_name(code)) for code in exhibit.section.languages)
+        languages = tuple((code, translator(code).name) for code in exhibit.section.languages)
         self.publish(PageContent(build_screen(exhibit), exhibit.host.texts, languages))
 
     def page(self, picture: PageContent | None) -> str:
         """Return the whole page."""
         screen = None if picture is None else picture.screen
-        language = screen.language if screen is not None else self._language
         return render(
             _PAGE,
-            language,
+            self._tr if screen is None else translator(screen.language),
             screen=self._render_screen(picture) if picture is not None else Markup(""),
             stage=screen.stage if screen is not None else "rest",
             low=screen is not None and screen.low,
@@ -153,16 +152,8 @@ async def _is_served(_: Request) -> Response:
 
 def render_screen(screen: Screen, host: HostTexts, languages: Sequence[tuple[str, str]] = ()) -> Markup:
     """Return `screen` as HTML with the host's texts."""
-    html = render(_SCREEN, screen.language, s=screen, host=host, languages=languages)
+    html = render(_SCREEN, translator(screen.language), s=screen, host=host, languages=languages)
     return Markup(html)  # noqa: S704 - escaped by it
-
-
-def language_name(code: str) -> str:
-    """Return a language's name for itself from its catalogue's header, else its code."""
-    if code == "en":
-        return "English"
-    named = catalogue(code).info().get("language-name", "")
-    return named or code
 
 
 def host_lines(texts: HostTexts) -> Sequence[str]:

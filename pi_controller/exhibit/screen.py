@@ -7,14 +7,13 @@ hit.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from pi_controller.display import phrases
-from pi_controller.display.game_display import credit, game_name, get_show, label
-from pi_controller.display.i18n import catalogue
+from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import Translator, translator
+from pi_controller.display.phrases import Phrases
 from pi_controller.exhibit.lessons import Lesson, Sticks, count_sticks, explain_word, sticks
 from pi_controller.exhibit.stage import IDLE
 from pi_controller.exhibit.visitor_game import VisitorGame
@@ -112,255 +111,22 @@ class Screen(msgspec.Struct, frozen=True):
     """Brightness of the page, 0 to 1."""
 
 
-def build_screen(exhibit: Exhibit, language: str = "") -> Screen:
-    """Return the current screen of `exhibit` in `language`; "" is the visitors'."""
-    language = language or exhibit.language
-    text = catalogue(language).gettext
-    host, stage = exhibit.host.texts, exhibit.stage.name
-    title = host.title or game_name("dakota", language)
-    lead, under = (_capitalise(said) for said in _sentences(exhibit, language))
-    game = exhibit.game if stage in ("attract", "play", "result") else None
-    lesson = game.lessons.lesson(language) if game is not None and game.lessons is not None else None
-    view = name_sides(game.view, exhibit, language) if game is not None else None
-    until, until_says = _deadline(exhibit, text)
-    return Screen(
-        stage=stage,
-        turn=exhibit.turn,
-        language=language,
-        low=exhibit.low,
-        title=title,
-        lead=lead,
-        under=under,
-        choices=_choices(exhibit, language),
-        pads=_pads(game, view, exhibit, language)
-        if game is not None and view is not None and stage != "result"
-        else (),
-        rows=_rows(view, lesson, language, ended=stage == "result") if view is not None else (),
-        step=_step(lesson) if lesson is not None and stage == "play" else None,
-        words=_words(view, language) if view is not None and lesson is None else (),
-        numbered=exhibit.section.four_buttons,
-        mat=exhibit.section.mat,
-        touch="start" if stage == "attract" else "skip" if "skip" in exhibit.touches else "",
-        envelope=_envelope(game, text) if game is not None and stage == "play" else None,
-        curtain=game is not None and game.awaits == "handover",
-        report=_report(game, exhibit, text) if game is not None and stage == "result" else (),
-        how=_explain_guess(game, text) if game is not None and exhibit.how else (),
-        until=until,
-        until_says=until_says,
-        credit=" ".join(filter(None, (host.attribution, credit("dakota", language)))),
-        staff=text("Staff: the keys on this machine’s card have changed. Open the staff page.")
-        if exhibit.keys_changed and stage in IDLE
-        else "",
-        bright=exhibit.section.dim_page if exhibit.dimmed else 1.0,
-    )
+def build_screen(exhibit: Exhibit, tr: Translator | None = None) -> Screen:
+    """Return the current screen of `exhibit` in the language of `tr`; None is the visitors'."""
+    return _ScreenWriter(exhibit, tr or translator(exhibit.language)).screen()
 
 
 def _capitalise(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def _sentences(exhibit: Exhibit, language: str) -> tuple[str, str]:
-    """Return the main sentence of the screen, and a smaller one below it."""
-    text = catalogue(language).gettext
-    host, game = exhibit.host.texts, exhibit.game
-    match exhibit.stage.name:
-        case "attract":
-            return text("Can you find the bead?"), host.what
-        case "choose":
-            return text("How do you want to play?"), ""
-        case "about":
-            return text("About this game"), ""
-        case "rest":
-            today = exhibit.closed_today
-            sign = text("Closed today. Please come back another day.") if today else ""
-            closed = host.closed or sign or text("Closed until the doors open again.")
-            season = host.out_of_season or text("Closed: the game is not played here at this time of the year.")
-            return (closed if exhibit.in_season else season), ""
-        case "notice":
-            return exhibit.notice or text("Out of order for a while. Please come back later."), ""
-        case "result" if game is not None:
-            return _leader(game, exhibit, language), ""
-        case "play" if exhibit.leaving:
-            return text("Stop this game?"), ""
-        case "play" if exhibit.asked:
-            return text("Are you still there?"), ""
-        case "play" if game is not None:
-            return _moment(game, exhibit, language)
-        case _:
-            return text("Thank you for playing."), ""
-
-
-def _moment(game: VisitorGame, exhibit: Exhibit, language: str) -> tuple[str, str]:
-    text = catalogue(language).gettext
-    view = name_sides(game.view, exhibit, language)
-    teams = exhibit.kind == "teams"
-    side = view.teams.get(view.scoreboard.turn or "", "")
-    hitters = view.teams.get("B" if view.scoreboard.turn == "A" else "A", "")
-    if game.awaits == "next":
-        return phrases.result(view, language) if view.phase in ("show", "over") else text("Before we continue"), ""
-    if game.awaits == "question" and view.question is not None:
-        about = text("Lift the cloth and look: is the bead there?") if view.question.about == "found" else ""
-        return about or phrases.question(view.question, language, view.teams), ""
-    if game.waits_for_lift:
-        return phrases.notice(view, language), ""
-    match view.phase, game.hider, game.hitter:
-        case "toss", _, _:
-            return text("A coin toss decides who hides first."), ""
-        case "hide", "visitor", _ if game.awaits == "pads":
-            if teams:
-                return text("{side} hides. The others look away.").format(side=side), text(
-                    "Touch the cloth where you want to leave the bead."
-                )
-            return text("You hide. Touch the cloth where you want to leave the bead."), ""
-        case "hide", "visitor", _ if game.awaits == "ready":
-            return text("{side} hides the bead: go under each cloth once and leave it under one.").format(side=side), ""
-        case "hide" | "check", "mat", _:
-            return text("The mat hides the bead in a random place and seals it."), ""
-        case "hide" | "check", _, _:
-            return text("The hand goes under each cloth, so the other side cannot see where the bead stays."), ""
-        case "hit", _, "visitor" if game.awaits == "handover":
-            return text("Give the screen to the other side. Ready?"), ""
-        case "hit", _, "visitor":
-            second = bool(view.hits)
-            if second:
-                lead = text("Second hit. Now try not to find it.")
-            else:
-                lead = text("First hit. Touch the cloth where you think the bead is.")
-            return (f"{hitters}: {lead}" if teams else lead), phrases.describe_stakes(view, language)
-        case "hit", _, _:
-            lead = text("The mat hits the lit cloth.") if game.aim else text("The mat is about to hit.")
-            return lead, phrases.describe_stakes(view, language)
-        case _:
-            return phrases.result(view, language) or phrases.sentence(view, language), ""
-
-
-def _leader(game: VisitorGame, exhibit: Exhibit, language: str) -> str:
-    """Return who has won or is ahead at the end of a game."""
-    text = catalogue(language).gettext
-    view = name_sides(game.view, exhibit, language)
-    if view.winner in view.teams:
-        return text("{side} wins the point!").format(side=view.teams[view.winner or ""])
-    a, _, b = sticks(view)
-    if a == b:
-        return text("The sides are equal.")
-    return text("{side} is ahead!").format(side=view.teams["A" if a > b else "B"])
-
-
-def _report(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, ...]:
-    """Return the score, the visitor's first; how the visitor hid; and how well the mat guesses today.
-
-    The score is in points if a point was won, which moves the sticks; else in long sticks.
-    """
-    view = game.view
-    a, b = (view.scoreboard.scores if view.winner is not None else view.scoreboard.stakes).values()
-    if exhibit.kind == "teams":
-        score = text("Points: side A {a}, side B {b}.") if view.winner is not None else text("Side A {a}, side B {b}.")
-        return (score.format(a=a, b=b), text("Thank you for playing."))
-    score = (
-        text("Points: your side {yours}, the mat’s side {mats}.")
-        if view.winner is not None
-        else text("Your side {yours}, the mat’s side {mats}.")
-    )
-    said = [score.format(yours=a, mats=b)]
-    said.append(_habits(game, text) or text("Thank you for playing."))
-    count = exhibit.guess_count
-    if game.guesses and count.made:
-        template = text("Today the mat guessed right {right} of {made} times. Luck alone: {chance} of {made}.")
-        said.append(template.format(right=count.right, made=count.made, chance=round(count.made / len(EVERY_PAD))))
-    return tuple(said)
-
-
-def _habits(game: VisitorGame, text: Callable[[str], str]) -> str:
-    """Return a sentence on how the visitor hid; "" after fewer than two hides."""
-    hidden = game.hidden_under
-    if len(hidden) < 2:
-        return ""
-    pad, most = Counter(hidden).most_common(1)[0]
-    if most == 1:
-        return text("You hid it {times} times, never twice under one cloth.").format(times=len(hidden))
-    return text("You hid it {times} times, {most} of them under cloth {pad}.").format(
-        times=len(hidden), most=most, pad=pad
-    )
-
-
-def name_sides(view: View, exhibit: Exhibit, language: str) -> View:
-    """Return the view with the sides' names in `language`."""
-    text = catalogue(language).gettext
+def name_sides(view: View, exhibit: Exhibit, tr: Translator) -> View:
+    """Return the view with the sides' names in the language of `tr`."""
     if exhibit.stage.name in IDLE or exhibit.kind == "teams":
-        names = {"A": text("side A"), "B": text("side B")}
+        names = {"A": tr.text("side A"), "B": tr.text("side B")}
     else:
-        names = {"A": text("your side"), "B": text("the mat")}
+        names = {"A": tr.text("your side"), "B": tr.text("the mat")}
     return msgspec.structs.replace(view, teams=names)
-
-
-def _choices(exhibit: Exhibit, language: str) -> tuple[ScreenChoice, ...]:
-    """Return the controls other than the cloths, in the order of the screen."""
-    text = catalogue(language).gettext
-    labels = {
-        "start": (text("Touch here to play"), "main", ""),
-        "about": (text("About this game"), "quiet", ""),
-        "game:learn": (text("Show me how"), "main", text("a short guided game")),
-        "game:mat": (text("Against the mat"), "plain", text("you hide and it guesses, it hides and you hit")),
-        "game:teams": (text("Two sides"), "plain", text("play each other, the mat counts the sticks")),
-        "again": (text("Rematch"), "main", ""),
-        "choose": (text("Other ways to play"), "plain", ""),
-        "here": (text("Yes, keep playing"), "main", ""),
-        "next": (text("Continue"), "main", ""),
-        "handover": (text("We are ready"), "main", ""),
-        "skip": (text("Skip"), "quiet", ""),
-        "ready": (text("I have hidden it"), "main", ""),
-        "how": (text("Show me"), "quiet", ""),
-        "leave": (text("Back to the start"), "quiet", ""),
-    }
-    numbers = {do: number for number, do in exhibit.numbers.items()}
-    made = [ScreenChoice(do, *labels[do], numbers.get(do, 0)) for do in exhibit.touches if do in labels]
-    answers = [do for do in exhibit.touches if do.startswith("answer:")]
-    made += [
-        ScreenChoice(do, phrases.choice(do.partition(":")[2], language), "main", "", numbers.get(do, 0))
-        for do in answers
-    ]
-    return tuple(sorted(made, key=lambda one: ("main", "plain", "quiet").index(one.look)))
-
-
-def _pads(game: VisitorGame, view: View, exhibit: Exhibit, language: str) -> tuple[Pad, ...]:
-    touches = set(exhibit.touches)
-    drawn = get_show(view.game).pads(view, language)
-    return tuple(
-        Pad(
-            number,
-            pad.mark,
-            pad.said,
-            do=f"pad:{number}" if f"pad:{number}" in touches else "",
-            hand=game.hand == number,
-            aim=game.aim == number,
-        )
-        for number, pad in zip(EVERY_PAD, drawn, strict=True)
-    )
-
-
-def _rows(view: View, lesson: Lesson | None, language: str, *, ended: bool) -> tuple[Row, ...]:
-    text = catalogue(language).gettext
-    before, after = (lesson.before, lesson.after) if lesson is not None else _sticks_before_and_now(view)
-    names = (_capitalise(view.teams["A"]), text("In the middle"), _capitalise(view.teams["B"]))
-    roles = tuple(
-        label(view.game, side.role, language) if side.role and view.phase not in ("over", "show") else ""
-        for side in view.scoreboard.sides
-    )
-    most = view.winner or ("A" if after[0] > after[2] else "B" if after[2] > after[0] else "")
-    return tuple(
-        Row(
-            key,
-            name,
-            "" if ended else one,
-            now,
-            0 if ended else max(0, now - was),
-            view.scoreboard.scores.get(key.upper(), 0),
-            won=ended and key.upper() == most,
-        )
-        for key, name, one, now, was in zip(
-            ("a", "middle", "b"), names, (roles[0], "", roles[1]), after, before, strict=True
-        )
-    )
 
 
 def _sticks_before_and_now(view: View) -> tuple[Sticks, Sticks]:
@@ -375,51 +141,306 @@ def _step(lesson: Lesson) -> ScreenStep:
     return ScreenStep(lesson.title, lesson.sounds, lesson.text, lesson.caveat)
 
 
-def _words(view: View, language: str) -> tuple[ScreenStep, ...]:
-    """Return the words called for the hide on show, without the English one of every game."""
-    if view.phase not in ("show", "over"):
-        return ()
-    return tuple(ScreenStep(*explain_word(call, language)) for call in view.calls if call != "game")
+class _ScreenWriter:
+    """Writes the parts of the screen of `exhibit` in the language of `tr`."""
 
+    def __init__(self, exhibit: Exhibit, tr: Translator) -> None:
+        self.exhibit, self.tr, self.say = exhibit, tr, Phrases(tr)
 
-def _envelope(game: VisitorGame, text: Callable[[str], str]) -> Envelope | None:
-    """Return the envelope with the mat's guess, or with the place where it hid the bead; None if nothing is sealed."""
-    if not game.is_sealed:
-        return None
-    hides = game.hider == "mat"
-    if not game.opened:
-        return Envelope(text("The bead’s place is in here.") if hides else text("The mat’s guess is in here."))
-    said = text("Sealed before you hit.") if hides else text("Sealed before you hid.")
-    return Envelope(said, opened=True, pads=" · ".join(game.opened))
+    def screen(self) -> Screen:
+        """Return the current screen."""
+        exhibit, tr, dakota = self.exhibit, self.tr, get_show("dakota", self.tr)
+        host, stage = exhibit.host.texts, exhibit.stage.name
+        title = host.title or dakota.name
+        lead, under = (_capitalise(said) for said in self._sentences())
+        game = exhibit.game if stage in ("attract", "play", "result") else None
+        lesson = game.lessons.lesson(tr) if game is not None and game.lessons is not None else None
+        view = name_sides(game.view, exhibit, tr) if game is not None else None
+        until, until_says = self._deadline()
+        return Screen(
+            stage=stage,
+            turn=exhibit.turn,
+            language=tr.code,
+            low=exhibit.low,
+            title=title,
+            lead=lead,
+            under=under,
+            choices=self._choices(),
+            pads=self._pads(game, view) if game is not None and view is not None and stage != "result" else (),
+            rows=self._rows(view, lesson, ended=stage == "result") if view is not None else (),
+            step=_step(lesson) if lesson is not None and stage == "play" else None,
+            words=self._words(view) if view is not None and lesson is None else (),
+            numbered=exhibit.section.four_buttons,
+            mat=exhibit.section.mat,
+            touch="start" if stage == "attract" else "skip" if "skip" in exhibit.touches else "",
+            envelope=self._envelope(game) if game is not None and stage == "play" else None,
+            curtain=game is not None and game.awaits == "handover",
+            report=self._report(game) if game is not None and stage == "result" else (),
+            how=self._explain_guess(game) if game is not None and exhibit.how else (),
+            until=until,
+            until_says=until_says,
+            credit=" ".join(filter(None, (host.attribution, dakota.credit))),
+            staff=tr.text("Staff: the keys on this machine’s card have changed. Open the staff page.")
+            if exhibit.keys_changed and stage in IDLE
+            else "",
+            bright=exhibit.section.dim_page if exhibit.dimmed else 1.0,
+        )
 
+    def _sentences(self) -> tuple[str, str]:
+        """Return the main sentence of the screen, and a smaller one below it."""
+        host, game = self.exhibit.host.texts, self.exhibit.game
+        match self.exhibit.stage.name:
+            case "attract":
+                return self.tr.text("Can you find the bead?"), host.what
+            case "choose":
+                return self.tr.text("How do you want to play?"), ""
+            case "about":
+                return self.tr.text("About this game"), ""
+            case "rest":
+                today = self.exhibit.closed_today
+                sign = self.tr.text("Closed today. Please come back another day.") if today else ""
+                closed = host.closed or sign or self.tr.text("Closed until the doors open again.")
+                season = host.out_of_season or self.tr.text(
+                    "Closed: the game is not played here at this time of the year."
+                )
+                return (closed if self.exhibit.in_season else season), ""
+            case "notice":
+                return self.exhibit.notice or self.tr.text("Out of order for a while. Please come back later."), ""
+            case "result" if game is not None:
+                return self._leader(game), ""
+            case "play" if self.exhibit.leaving:
+                return self.tr.text("Stop this game?"), ""
+            case "play" if self.exhibit.asked:
+                return self.tr.text("Are you still there?"), ""
+            case "play" if game is not None:
+                return self._moment(game)
+            case _:
+                return self.tr.text("Thank you for playing."), ""
 
-def _explain_guess(game: VisitorGame, text: Callable[[str], str]) -> tuple[str, ...]:
-    guess = game.guessed
-    if guess is None:
-        return ()
-    reasons = {
-        "none": text("It guessed at random: it does not know your habits yet."),
-        "often": text("You have chosen cloth {pad} more often than the others."),
-        "after": text("After your last cloth, you often chose cloth {pad}."),
-        "steps": text("You often move in the same pattern. It led to cloth {pad}."),
-    }
-    sealed = text("Sealed before the hits: first cloth {first}, then {second}.")
-    return (
-        reasons[guess.habit].format(pad=guess.first),
-        text("It forgets this when you leave."),
-        sealed.format(first=guess.first, second=guess.second),
-    )
+    def _moment(self, game: VisitorGame) -> tuple[str, str]:
+        view = name_sides(game.view, self.exhibit, self.tr)
+        teams = self.exhibit.kind == "teams"
+        side = view.teams.get(view.scoreboard.turn or "", "")
+        hitters = view.teams.get("B" if view.scoreboard.turn == "A" else "A", "")
+        if game.awaits == "next":
+            return self.say.result(view) if view.phase in ("show", "over") else self.tr.text("Before we continue"), ""
+        if game.awaits == "question" and view.question is not None:
+            about = (
+                self.tr.text("Lift the cloth and look: is the bead there?") if view.question.about == "found" else ""
+            )
+            return about or self.say.question(view.question, view.teams), ""
+        if game.waits_for_lift:
+            return self.say.notice(view), ""
+        match view.phase, game.hider, game.hitter:
+            case "toss", _, _:
+                return self.tr.text("A coin toss decides who hides first."), ""
+            case "hide", "visitor", _ if game.awaits == "pads":
+                if teams:
+                    return self.tr.text("{side} hides. The others look away.", side=side), self.tr.text(
+                        "Touch the cloth where you want to leave the bead."
+                    )
+                return self.tr.text("You hide. Touch the cloth where you want to leave the bead."), ""
+            case "hide", "visitor", _ if game.awaits == "ready":
+                return self.tr.text(
+                    "{side} hides the bead: go under each cloth once and leave it under one.", side=side
+                ), ""
+            case "hide" | "check", "mat", _:
+                return self.tr.text("The mat hides the bead in a random place and seals it."), ""
+            case "hide" | "check", _, _:
+                return self.tr.text(
+                    "The hand goes under each cloth, so the other side cannot see where the bead stays."
+                ), ""
+            case "hit", _, "visitor" if game.awaits == "handover":
+                return self.tr.text("Give the screen to the other side. Ready?"), ""
+            case "hit", _, "visitor":
+                second = bool(view.hits)
+                if second:
+                    lead = self.tr.text("Second hit. Now try not to find it.")
+                else:
+                    lead = self.tr.text("First hit. Touch the cloth where you think the bead is.")
+                return (f"{hitters}: {lead}" if teams else lead), self.say.describe_stakes(view)
+            case "hit", _, _:
+                lead = (
+                    self.tr.text("The mat hits the lit cloth.")
+                    if game.aim
+                    else self.tr.text("The mat is about to hit.")
+                )
+                return lead, self.say.describe_stakes(view)
+            case _:
+                return self.say.result(view) or self.say.sentence(view), ""
 
+    def _leader(self, game: VisitorGame) -> str:
+        """Return who has won or is ahead at the end of a game."""
+        view = name_sides(game.view, self.exhibit, self.tr)
+        if view.winner in view.teams:
+            return self.tr.text("{side} wins the point!", side=view.teams[view.winner or ""])
+        a, _, b = sticks(view)
+        if a == b:
+            return self.tr.text("The sides are equal.")
+        return self.tr.text("{side} is ahead!", side=view.teams["A" if a > b else "B"])
 
-def _deadline(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[float | None, str]:
-    game = exhibit.game
-    if exhibit.ends_at is not None:
-        return exhibit.ends_at, text("Back to the start in")
-    if exhibit.stage.name != "play" or game is None:
+    def _report(self, game: VisitorGame) -> tuple[str, ...]:
+        """Return the score, the visitor's first; how the visitor hid; and how well the mat guesses today.
+
+        The score is in points if a point was won, which moves the sticks; else in long sticks.
+        """
+        view = game.view
+        a, b = (view.scoreboard.scores if view.winner is not None else view.scoreboard.stakes).values()
+        if self.exhibit.kind == "teams":
+            score = (
+                self.tr.text("Points: side A {a}, side B {b}.")
+                if view.winner is not None
+                else self.tr.text("Side A {a}, side B {b}.")
+            )
+            return (score.format(a=a, b=b), self.tr.text("Thank you for playing."))
+        score = (
+            self.tr.text("Points: your side {yours}, the mat’s side {mats}.")
+            if view.winner is not None
+            else self.tr.text("Your side {yours}, the mat’s side {mats}.")
+        )
+        said = [score.format(yours=a, mats=b)]
+        said.append(self._habits(game) or self.tr.text("Thank you for playing."))
+        count = self.exhibit.guess_count
+        if game.guesses and count.made:
+            said.append(
+                self.tr.text(
+                    "Today the mat guessed right {right} of {made} times. Luck alone: {chance} of {made}.",
+                    right=count.right,
+                    made=count.made,
+                    chance=round(count.made / len(EVERY_PAD)),
+                )
+            )
+        return tuple(said)
+
+    def _habits(self, game: VisitorGame) -> str:
+        """Return a sentence on how the visitor hid; "" after fewer than two hides."""
+        hidden = game.hidden_under
+        if len(hidden) < 2:
+            return ""
+        pad, most = Counter(hidden).most_common(1)[0]
+        if most == 1:
+            return self.tr.text("You hid it {times} times, never twice under one cloth.", times=len(hidden))
+        return self.tr.text(
+            "You hid it {times} times, {most} of them under cloth {pad}.", times=len(hidden), most=most, pad=pad
+        )
+
+    def _choices(self) -> tuple[ScreenChoice, ...]:
+        """Return the controls other than the cloths, in the order of the screen."""
+        labels = {
+            "start": (self.tr.text("Touch here to play"), "main", ""),
+            "about": (self.tr.text("About this game"), "quiet", ""),
+            "game:learn": (self.tr.text("Show me how"), "main", self.tr.text("a short guided game")),
+            "game:mat": (
+                self.tr.text("Against the mat"),
+                "plain",
+                self.tr.text("you hide and it guesses, it hides and you hit"),
+            ),
+            "game:teams": (
+                self.tr.text("Two sides"),
+                "plain",
+                self.tr.text("play each other, the mat counts the sticks"),
+            ),
+            "again": (self.tr.text("Rematch"), "main", ""),
+            "choose": (self.tr.text("Other ways to play"), "plain", ""),
+            "here": (self.tr.text("Yes, keep playing"), "main", ""),
+            "next": (self.tr.text("Continue"), "main", ""),
+            "handover": (self.tr.text("We are ready"), "main", ""),
+            "skip": (self.tr.text("Skip"), "quiet", ""),
+            "ready": (self.tr.text("I have hidden it"), "main", ""),
+            "how": (self.tr.text("Show me"), "quiet", ""),
+            "leave": (self.tr.text("Back to the start"), "quiet", ""),
+        }
+        numbers = {do: number for number, do in self.exhibit.numbers.items()}
+        made = [ScreenChoice(do, *labels[do], numbers.get(do, 0)) for do in self.exhibit.touches if do in labels]
+        answers = [do for do in self.exhibit.touches if do.startswith("answer:")]
+        made += [
+            ScreenChoice(do, self.say.choice(do.partition(":")[2]), "main", "", numbers.get(do, 0)) for do in answers
+        ]
+        return tuple(sorted(made, key=lambda one: ("main", "plain", "quiet").index(one.look)))
+
+    def _pads(self, game: VisitorGame, view: View) -> tuple[Pad, ...]:
+        touches = set(self.exhibit.touches)
+        drawn = get_show(view.game, self.tr).pads(view)
+        return tuple(
+            Pad(
+                number,
+                pad.mark,
+                pad.said,
+                do=f"pad:{number}" if f"pad:{number}" in touches else "",
+                hand=game.hand == number,
+                aim=game.aim == number,
+            )
+            for number, pad in zip(EVERY_PAD, drawn, strict=True)
+        )
+
+    def _rows(self, view: View, lesson: Lesson | None, *, ended: bool) -> tuple[Row, ...]:
+        before, after = (lesson.before, lesson.after) if lesson is not None else _sticks_before_and_now(view)
+        names = (_capitalise(view.teams["A"]), self.tr.text("In the middle"), _capitalise(view.teams["B"]))
+        roles = tuple(
+            get_show(view.game, self.tr).label(side.role) if side.role and view.phase not in ("over", "show") else ""
+            for side in view.scoreboard.sides
+        )
+        most = view.winner or ("A" if after[0] > after[2] else "B" if after[2] > after[0] else "")
+        return tuple(
+            Row(
+                key,
+                name,
+                "" if ended else one,
+                now,
+                0 if ended else max(0, now - was),
+                view.scoreboard.scores.get(key.upper(), 0),
+                won=ended and key.upper() == most,
+            )
+            for key, name, one, now, was in zip(
+                ("a", "middle", "b"), names, (roles[0], "", roles[1]), after, before, strict=True
+            )
+        )
+
+    def _words(self, view: View) -> tuple[ScreenStep, ...]:
+        """Return the words called for the hide on show, without the English one of every game."""
+        if view.phase not in ("show", "over"):
+            return ()
+        return tuple(ScreenStep(*explain_word(call, self.tr)) for call in view.calls if call != "game")
+
+    def _envelope(self, game: VisitorGame) -> Envelope | None:
+        """Return the envelope with the mat's guess or hiding place; None if nothing is sealed."""
+        if not game.is_sealed:
+            return None
+        hides = game.hider == "mat"
+        if not game.opened:
+            return Envelope(
+                self.tr.text("The bead’s place is in here.") if hides else self.tr.text("The mat’s guess is in here.")
+            )
+        said = self.tr.text("Sealed before you hit.") if hides else self.tr.text("Sealed before you hid.")
+        return Envelope(said, opened=True, pads=" · ".join(game.opened))
+
+    def _explain_guess(self, game: VisitorGame) -> tuple[str, ...]:
+        guess = game.guessed
+        if guess is None:
+            return ()
+        reasons = {
+            "none": self.tr.text("It guessed at random: it does not know your habits yet."),
+            "often": self.tr.text("You have chosen cloth {pad} more often than the others."),
+            "after": self.tr.text("After your last cloth, you often chose cloth {pad}."),
+            "steps": self.tr.text("You often move in the same pattern. It led to cloth {pad}."),
+        }
+        return (
+            reasons[guess.habit].format(pad=guess.first),
+            self.tr.text("It forgets this when you leave."),
+            self.tr.text(
+                "Sealed before the hits: first cloth {first}, then {second}.", first=guess.first, second=guess.second
+            ),
+        )
+
+    def _deadline(self) -> tuple[float | None, str]:
+        game = self.exhibit.game
+        if self.exhibit.ends_at is not None:
+            return self.exhibit.ends_at, self.tr.text("Back to the start in")
+        if self.exhibit.stage.name != "play" or game is None:
+            return None, ""
+        question = game.view.question
+        if game.awaits == "question" and question is not None and question.until is not None:
+            return question.until, self.tr.text("Without an answer, the hide starts over in")
+        if game.awaits == "next" and game.continues_at is not None:
+            return game.continues_at, self.tr.text("Continues in")
         return None, ""
-    question = game.view.question
-    if game.awaits == "question" and question is not None and question.until is not None:
-        return question.until, text("Without an answer, the hide starts over in")
-    if game.awaits == "next" and game.continues_at is not None:
-        return game.continues_at, text("Continues in")
-    return None, ""

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from pi_controller.display import phrases
+from pi_controller.display.i18n import ENGLISH
+from pi_controller.display.phrases import Phrases
 from pi_controller.exhibit.lessons import TERMS
 from pi_controller.exhibit.screen import Screen, ScreenChoice, build_screen, name_sides
 from pi_controller.exhibit.stage import IDLE
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from pi_controller.exhibit.exhibit import Exhibit
     from pi_controller.table.view import View
 
-LANGUAGE = "en"
 HELP = "Press a number to choose."
 
 
@@ -48,7 +48,7 @@ class Prompter:
         if stage in IDLE:
             self._news = self._ask = ""
             return Prompt(cut=True) if before not in ("", *IDLE) else None
-        screen = build_screen(exhibit, LANGUAGE)
+        screen = build_screen(exhibit, ENGLISH)
         news, ask = _news(exhibit), _ask(exhibit, screen)
         repeated = exhibit.repeats != self._repeats
         acted = exhibit.stage.touched != self._used
@@ -66,10 +66,10 @@ def _news(exhibit: Exhibit) -> str:
     game = exhibit.game
     if exhibit.stage.name not in ("play", "result") or game is None:
         return ""
-    view = name_sides(game.view, exhibit, LANGUAGE)
+    view = name_sides(game.view, exhibit, ENGLISH)
     if not view.hits and not view.foul:
         return ""
-    return _sentence(phrases.outcome(replace(view, calls=()), LANGUAGE))
+    return _sentence(Phrases(ENGLISH).outcome(replace(view, calls=())))
 
 
 def _ask(exhibit: Exhibit, screen: Screen) -> str:

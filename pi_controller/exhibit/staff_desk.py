@@ -28,7 +28,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from pi_controller.config import Settings
-from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.i18n import Translator, translator
 from pi_controller.display.sound import TEST_TONES, SoundError, tones
 from pi_controller.errors import SettingsError, describe_error
 from pi_controller.exhibit.crash_count import CrashCounter
@@ -66,6 +66,7 @@ from pi_controller.host.files import atomic_write
 from pi_controller.host.notify import last_line
 from pi_controller.host.place import KEYS_CHANGED, PROGRAMS, SET_CLOCK_REQUEST
 from pi_controller.host.status import CARD_FAULTS
+from pi_controller.text import mark
 from pi_controller.web import requests
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Session, Sessions, Users
 from pi_controller.web.requests import RequestError, json_route
@@ -170,25 +171,25 @@ def build_staff_view(
     `verdict` is that of the last self-test, `lights` says why the LED strip is off, `update` is the result of the last
     update.
     """
-    text = catalogue(exhibit.section.languages[0]).gettext
+    tr = translator(exhibit.section.languages[0])
     section, voice = settings.exhibit, settings.voice
-    always, never = text("always"), text("none")
-    machine = tuple(facts(watch, text)) if watch is not None else ()
-    machine += tuple(screen.facts(text)) if screen is not None else ()
-    machine += (WatchFact(text("Update"), update),) if update else ()
+    always, never = tr.text("always"), tr.text("none")
+    machine = tuple(facts(watch, tr)) if watch is not None else ()
+    machine += tuple(screen.facts(tr)) if screen is not None else ()
+    machine += (WatchFact(tr.text("Update"), update),) if update else ()
     restarts = recoveries.count if recoveries is not None else 0
     days = sorted(usage.days.items(), reverse=True)[:DAYS]
     return StaffView(
         stage=exhibit.stage.name,
         notice=exhibit.notice,
-        closed=_describe_closing(exhibit, text),
-        faults=tuple(find_faults(exhibit, drift, machine, verdict, restarts, lights, text)),
+        closed=_describe_closing(exhibit, tr),
+        faults=tuple(find_faults(exhibit, drift, machine, verdict, restarts, lights, tr)),
         hours=(
-            (text("Open"), f"{section.opens} – {section.closes}" if section.opens else always),
-            (text("Season"), f"{section.season_from} – {section.season_to}" if section.season_from else always),
-            (text("Quiet hours"), f"{voice.quiet_from} – {voice.quiet_to}" if voice.quiet_from else never),
-            (text("Dimmed"), f"{section.dim_from} – {section.dim_to}" if section.dim_from else never),
-            (text("Self-test"), f"{hour:%H:%M}" if (hour := section.self_test_hour) is not None else never),
+            (tr.text("Open"), f"{section.opens} – {section.closes}" if section.opens else always),
+            (tr.text("Season"), f"{section.season_from} – {section.season_to}" if section.season_from else always),
+            (tr.text("Quiet hours"), f"{voice.quiet_from} – {voice.quiet_to}" if voice.quiet_from else never),
+            (tr.text("Dimmed"), f"{section.dim_from} – {section.dim_to}" if section.dim_from else never),
+            (tr.text("Self-test"), f"{hour:%H:%M}" if (hour := section.self_test_hour) is not None else never),
         ),
         texts=tuple(host_lines(exhibit.host.texts)),
         pictures=tuple(exhibit.host.pictures),
@@ -204,12 +205,12 @@ def build_staff_view(
     )
 
 
-def _describe_closing(exhibit: Exhibit, text: Callable[[str], str]) -> str:
+def _describe_closing(exhibit: Exhibit, tr: Translator) -> str:
     if not exhibit.closed_today or (until := exhibit.closed_until) is None:
         return ""
     if until == UNTIL_REOPENED:
-        return text("Closed until you open it again.")
-    return text("Closed until {time}.").format(time=f"{until:%Y-%m-%d %H:%M}")
+        return tr.text("Closed until you open it again.")
+    return tr.text("Closed until {time}.", time=f"{until:%Y-%m-%d %H:%M}")
 
 
 def _by_pad(drift: tuple[DriftReading, ...]) -> Iterable[tuple[str, tuple[tuple[str, bool], ...]]]:
@@ -237,14 +238,14 @@ class StaffPage:
         folder: Path,
         orders: OrderQueue,
         clock: Callable[[], float],
-        language: str,
+        tr: Translator,
         pins: PinHasher | None = None,
         report: Callable[[str], bytes] | None = None,
         file: Path | None = None,
         save: Save | None = None,
     ) -> None:
         self.setup = StaffSetup(
-            SetupHooks(self._require_staff, self._render, self._apply, self._propose), file, save, language
+            SetupHooks(self._require_staff, self._render, self._apply, self._propose), file, save, tr
         )
         self._orders = orders
         self.shown: StaffView | None = None
@@ -253,7 +254,7 @@ class StaffPage:
         """The number of that content; it rises with each change."""
         self.preview = Preview({})
         """Preview of the host's texts, set by the loop."""
-        self._path, self._clock, self._language, self._pins = folder / FILE, clock, language, pins
+        self._path, self._clock, self._tr, self._pins = folder / FILE, clock, tr, pins
         self._report, self._reporting = report, threading.Lock()
         self._users: Users | None = None
         self._signing: SignInRoutes | None = None
@@ -287,7 +288,7 @@ class StaffPage:
         if self._signing is None and self._path.is_file():
             self._users = Users(self._path)
             authenticator = Authenticator(self._users, Sessions(self._users), self._pins or PinHasher(), self._clock)
-            self._signing = SignInRoutes(authenticator, HOME, self._language, heading=_HEADING, back_s=IDLE_SIGN_OUT_S)
+            self._signing = SignInRoutes(authenticator, HOME, self._tr, heading=_HEADING, back_s=IDLE_SIGN_OUT_S)
         return self._signing
 
     def _signing_in(self) -> SignInRoutes:
@@ -308,15 +309,18 @@ class StaffPage:
         return self._render_page(shown, session.person.name)
 
     def _render_page(self, shown: StaffView | None, name: str) -> Response:
-        text = catalogue(self._language).gettext
         return self._render(
             "staff",
             shown=shown,
             idle=IDLE,
             me=name,
-            notices=[text(one) for one in READY_NOTICES],
+            notices=[self._tr.text(one) for one in READY_NOTICES],
             columns=COLUMNS,
-            kinds=(("mat", text("Against the mat")), ("teams", text("Two sides")), ("learn", text("Show me how"))),
+            kinds=(
+                ("mat", self._tr.text("Against the mat")),
+                ("teams", self._tr.text("Two sides")),
+                ("learn", self._tr.text("Show me how")),
+            ),
             longest=MAX_NOTICE_CHARS,
             report=self._report is not None,
         )
@@ -325,7 +329,7 @@ class StaffPage:
         """Return the page `page`.html with `values`, whether there is a draft of texts, and the time to sign out."""
         path = Path(__file__).with_name(f"{page}.html")
         values = {"draft": self.preview.draft, "back_s": f"{IDLE_SIGN_OUT_S:g}", "seq": self.seq} | values
-        return HTMLResponse(render(path, self._language, **values))
+        return HTMLResponse(render(path, self._tr, **values))
 
     async def _sign_in(self, request: Request) -> Response:
         return await self._signing_in().sign_in(request)
@@ -357,16 +361,19 @@ class StaffPage:
     async def _problems_page(self, request: Request) -> Response:
         """Answer with the faults found now, and all kinds of faults, each with the next step."""
         await self._require_staff(request)
-        shown, text = self.shown, catalogue(self._language).gettext
-        return self._render("problems", faults=() if shown is None else shown.faults, steps=list_steps(text))
+        shown = self.shown
+        return self._render("problems", faults=() if shown is None else shown.faults, steps=list_steps(self._tr))
 
     async def _preview_page(self, request: Request) -> Response:
         await self._require_staff(request)
         stage = str(request.path_params["stage"])
         if (screen := self.preview.stages.get(stage)) is None:
             raise HTTPException(404)
-        text = catalogue(self._language).gettext
-        names = {"attract": text("Start"), "about": text("About this game"), "rest": text("Closed")}
+        names = {
+            "attract": self._tr.text("Start"),
+            "about": self._tr.text("About this game"),
+            "rest": self._tr.text("Closed"),
+        }
         return self._render("preview", screen=screen, stage=stage, stages=names.items())
 
     async def _csv(self, request: Request) -> Response:
@@ -526,8 +533,10 @@ class StaffDesk:
 
     def _report_sound(self, t: float, fault: str) -> None:
         ended, self._sound_ended = self._sound_ended, None
-        text = catalogue(self._exhibit.section.languages[0]).gettext
-        self._loudspeaker = WatchFact(text("Loudspeaker"), fault or text("The test sound was played."), bool(fault))
+        tr = translator(self._exhibit.section.languages[0])
+        self._loudspeaker = WatchFact(
+            tr.text("Loudspeaker"), fault or tr.text("The test sound was played."), bool(fault)
+        )
         self.refresh(t)
         if ended is not None:
             ended.set_result(None)
@@ -536,7 +545,7 @@ class StaffDesk:
         """Return the faults in the files that a laptop writes on the card, without changed keys."""
         keys = _read_lines(self._key_changes)
         told = (one for one in _read_lines(CARD_FAULTS) if one not in keys)
-        step = catalogue(self._exhibit.section.languages[0]).gettext(STEPS["settings"][1])
+        step = translator(self._exhibit.section.languages[0]).text(STEPS["settings"][1])
         return [Fault("settings", one, step) for one in told if one and not one.startswith(KEYS_CHANGED)]
 
     def _kept_notice(self) -> str:

@@ -19,8 +19,9 @@ from starlette.routing import Route
 
 from pi_controller.config import Settings, edit
 from pi_controller.config.fields import Keys
-from pi_controller.display.i18n import catalogue, mark, resolve_language
+from pi_controller.display.i18n import Translator, resolve_language
 from pi_controller.exhibit.host_files import HostTexts
+from pi_controller.text import mark
 from pi_controller.web import requests
 from pi_controller.web.accounts import Session
 from pi_controller.web.connection_limits import is_loopback
@@ -97,10 +98,10 @@ def select_settings(current: Settings, new: Settings) -> Settings:
 class StaffSetup:
     """Serves the page, and `form` with the settings of it; `file` is the settings file, None without one."""
 
-    def __init__(self, hooks: SetupHooks, file: Path | None, save: Save | None, language: str) -> None:
+    def __init__(self, hooks: SetupHooks, file: Path | None, save: Save | None, tr: Translator) -> None:
         self.texts = HostTexts()
         """The texts that the form begins with, set by the loop."""
-        self._hooks, self._file, self._language = hooks, file, language
+        self._hooks, self._file, self._tr = hooks, file, tr
         self._form = SettingsForm(file, save, SETTINGS)
 
     def routes(self) -> list[Route]:
@@ -114,8 +115,9 @@ class StaffSetup:
 
     async def _page(self, request: Request) -> Response:
         session = await self._hooks.require_staff(request)
-        text = catalogue(self._language).gettext
-        texts = [(key, text(label), getattr(self.texts, key), key in LONG_TEXTS) for key, label in TEXTS.items()]
+        texts = [
+            (key, self._tr.text(label), getattr(self.texts, key), key in LONG_TEXTS) for key, label in TEXTS.items()
+        ]
         head = has_right(session.person.role, "settings")
         return self._hooks.render("setup", texts=texts, head=head, back_s=f"{_sign_out_s(request):g}")
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from pi_controller.display import phrases
-from pi_controller.display.game_display import game_name, get_show
-from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import Translator
+from pi_controller.display.phrases import Phrases
 from pi_controller.display.shown_names import isolate_name
 from pi_controller.host.machine_health import LOW_DISK_BYTES
 from pi_controller.hub.decision_log import (
@@ -27,14 +27,14 @@ from pi_controller.hub.hall import ID_WIDTH, wall_parts
 from pi_controller.hub.join_server import Joining
 from pi_controller.hub.table_names import name_tables, same_names
 from pi_controller.rules import registry
-from pi_controller.text import join_words
+from pi_controller.text import join_words, mark
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.director import Tournament
 from pi_controller.tournament.schedule import Break, break_end
 from pi_controller.tournament.table_sentence import TableSentence
 from pi_controller.tournament.timetable import MIN_PLAYED, ExpectedStart, Timetable, estimate_timetable
 from pi_controller.web.bracket_page import bracket_values
-from pi_controller.web.game_page import draw_sides
+from pi_controller.web.game_page import page_of
 from pi_controller.web.host_marks import HostMarks
 from pi_controller.web.live_page import striking_side
 from pi_controller.web.templates import render
@@ -63,7 +63,7 @@ _ALARMS = {
 
 def tables_markup(
     tables: Sequence[TableStatus],
-    language: str = "en",
+    tr: Translator,
     matches: Mapping[str, str] | None = None,
     now: float | None = None,
     *,
@@ -76,88 +76,84 @@ def tables_markup(
     names = name_tables(tables)
     rows = [
         {"name": isolate_name(names[table.table])}
-        | _row(table, language, (matches or {}).get(table.table, ""), now)
-        | _pads(table.view if pads else None, language)
+        | _row(table, tr, (matches or {}).get(table.table, ""), now)
+        | _pads(table.view if pads else None, tr)
         for table in tables
     ]
-    return Markup(render(_LIST, language, rows=rows))  # noqa: S704 - escaped by `render`
+    return Markup(render(_LIST, tr, rows=rows))  # noqa: S704 - escaped by `render`
 
 
-def format_judge_requests(tables: Sequence[TableStatus], language: str = "en") -> str:
+def format_judge_requests(tables: Sequence[TableStatus], tr: Translator) -> str:
     """Return a sentence for each table that needs a judge."""
     names = name_tables(tables)
-    wanted = [(names[table.table], _why_wanted(table.view, language)) for table in tables if table.view is not None]
+    wanted = [(names[table.table], _why_wanted(table.view, tr)) for table in tables if table.view is not None]
     return " ".join(f"{isolate_name(name)}: {why}" for name, why in wanted if why)
 
 
-def _row(table: TableStatus, language: str, match: str, now: float | None) -> dict[str, Any]:
-    text, view = catalogue(language).gettext, table.view
+def _row(table: TableStatus, tr: Translator, match: str, now: float | None) -> dict[str, Any]:
+    view = table.view
     return {
         "match": match,
         "state": table.state,
-        "presence": text(_PRESENCE[table.state]),
-        "heard": last_heard(table, now, language) if now is not None else "",
-        "wanted": _why_wanted(view, language) if view is not None else "",
-        "alarm": text(_ALARMS[table.alarm]) if table.alarm else "",
-        "troubles": describe_troubles(table, language),
-        "sentence": phrases.sentence(view, language) if view is not None else text("It has not connected yet."),
-        "cells": _cells(view, language) if view is not None else (),
+        "presence": tr.text(_PRESENCE[table.state]),
+        "heard": last_heard(table, now, tr) if now is not None else "",
+        "wanted": _why_wanted(view, tr) if view is not None else "",
+        "alarm": tr.text(_ALARMS[table.alarm]) if table.alarm else "",
+        "troubles": describe_troubles(table, tr),
+        "sentence": Phrases(tr).sentence(view) if view is not None else tr.text("It has not connected yet."),
+        "cells": _cells(view, tr) if view is not None else (),
     }
 
 
-def last_heard(table: TableStatus, now: float, language: str = "en") -> str:
+def last_heard(table: TableStatus, now: float, tr: Translator) -> str:
     """Return when the table last sent something, as text; "" if that was recently or is unknown.
 
     `now` is s since 1970. The text changes in steps, so that screen readers are not triggered every second.
     """
-    text = catalogue(language).gettext
     ago = now - table.heard if table.heard is not None else 0.0
     if ago < 10.0 or (table.state == "ready" and ago < QUIET_S):
         return ""
     if ago < 60.0:
-        return text("Last contact {n} s ago").format(n=10 * int(ago // 10))
+        return tr.text("Last contact {n} s ago", n=10 * int(ago // 10))
     if ago < 3600.0:
-        return text("Last contact {n} min ago").format(n=int(ago // 60))
-    return text("Last contact {n} h ago").format(n=int(ago // 3600))
+        return tr.text("Last contact {n} min ago", n=int(ago // 60))
+    return tr.text("Last contact {n} h ago", n=int(ago // 3600))
 
 
-def describe_troubles(table: TableStatus, language: str = "en") -> list[str]:
+def describe_troubles(table: TableStatus, tr: Translator) -> list[str]:
     """Return the problems that the table's machine has reported, as text."""
-    text = catalogue(language).gettext
     if table.state != "ready":
         return []
-    found = [text("Its mat is not connected.")] if table.mat is False else []
+    found = [tr.text("Its mat is not connected.")] if table.mat is False else []
     if table.health is None:
         return found
     machine = table.health.machine
     if machine.under_voltage:
-        found.append(text("Its power supply is too weak."))
+        found.append(tr.text("Its power supply is too weak."))
     elif machine.under_voltage_since_start:
-        found.append(text("Its power supply was too weak for a moment."))
+        found.append(tr.text("Its power supply was too weak for a moment."))
     if machine.temperature_c is not None and machine.temperature_c >= HOT_C:
-        found.append(text("It is hot: {degrees} °C.").format(degrees=round(machine.temperature_c)))
+        found.append(tr.text("It is hot: {degrees} °C.", degrees=round(machine.temperature_c)))
     if machine.free_bytes is not None and machine.free_bytes < LOW_DISK_BYTES:
-        found.append(text("Its disk is nearly full: {room} MB left.").format(room=machine.free_bytes // 1_000_000))
+        found.append(tr.text("Its disk is nearly full: {room} MB left.", room=machine.free_bytes // 1_000_000))
     if machine.fs_errors:
-        found.append(text("Its disk has errors: take another card."))
+        found.append(tr.text("Its disk has errors: take another card."))
     if table.clock_s is not None and abs(table.clock_s) > MAX_CLOCK_ERROR_S:
-        late = (
-            text("Its clock is {seconds} s behind.") if table.clock_s < 0 else text("Its clock is {seconds} s ahead.")
-        )
-        found.append(late.format(seconds=round(abs(table.clock_s))))
+        seconds = round(abs(table.clock_s))
+        late, early = mark("Its clock is {seconds} s behind."), mark("Its clock is {seconds} s ahead.")
+        found.append(tr.text(late if table.clock_s < 0 else early, seconds=seconds))
     return found
 
 
-def _why_wanted(view: View, language: str) -> str:
-    text = catalogue(language).gettext
+def _why_wanted(view: View, tr: Translator) -> str:
     if view.question is not None:
-        return phrases.question(view.question, language, view.teams)
+        return Phrases(tr).question(view.question, view.teams)
     if view.protest:
-        return text("A protest is waiting for a decision.")
-    return text("Play is stopped: the table cannot save the game.") if view.phase == "halted" else ""
+        return tr.text("A protest is waiting for a decision.")
+    return tr.text("Play is stopped: the table cannot save the game.") if view.phase == "halted" else ""
 
 
-def _cells(view: View, language: str) -> list[dict[str, Any]]:
+def _cells(view: View, tr: Translator) -> list[dict[str, Any]]:
     teams = view.scoreboard.of_teams
     return [
         {
@@ -168,13 +164,13 @@ def _cells(view: View, language: str) -> list[dict[str, Any]]:
             "held": [f"{bar.n} {bar.unit}" for bar in side.counts[1:]],
             "turn": side.state in {"turn", "won"},
         }
-        for side in draw_sides(view, language)
+        for side in page_of(view, tr).draw_sides(view)
     ]
 
 
-def _pads(view: View | None, language: str) -> dict[str, Any]:
+def _pads(view: View | None, tr: Translator) -> dict[str, Any]:
     """Return the pads as the table's own pages show them, and the side that strikes them."""
-    pads = get_show(view.game).pads(view, language) if view is not None else ()
+    pads = get_show(view.game, tr).pads(view) if view is not None else ()
     return {"pads": pads, "struck_by": striking_side(view) if view is not None and pads else ""}
 
 
@@ -192,17 +188,17 @@ _FINISHES: Mapping[str, str] = {"king_moved": mark("The king was moved too early
 
 
 class Boards:
-    """Renders the pages in `language` from the state of `director` and the tables; `clock` returns s since 1970.
+    """Renders the pages in the language of `tr` from the state of `director` and the tables.
 
-    `joining` returns the tables that may join or have joined, None before tables can; `host` are the host's marks.
-    The machine's clock is `ahead` of `clock`.
+    `clock` returns s since 1970; the machine's clock is `ahead` of it. `joining` returns the tables that may join or
+    have joined, None before tables can; `host` are the host's marks.
     """
 
     def __init__(
         self,
         director: Director,
         clock: Callable[[], float],
-        language: str = "en",
+        tr: Translator,
         joining: Callable[[], Joining | None] = lambda: None,
         host: HostMarks | None = None,
         ahead: Callable[[], float] = lambda: 0.0,
@@ -212,8 +208,8 @@ class Boards:
         self._joining = joining
         self._clock, self._ahead = clock, ahead
         self.tables: tuple[TableStatus, ...] = ()
-        self._language = language
-        self.log = DecisionLog(director, self.table_name, language, self._format_time)
+        self._tr = tr
+        self.log = DecisionLog(director, self.table_name, tr, self._format_time)
         self._estimated: tuple[tuple[object, ...], float, Timetable | None] | None = None
 
     def _format_time(self, t: float | None, form: str = "%H:%M:%S") -> str:
@@ -227,7 +223,7 @@ class Boards:
 
     def title(self) -> str:
         """Return the tournament's title."""
-        return self.now.plan.title if self.now.plan else catalogue(self._language).gettext("All tables")
+        return self.now.plan.title if self.now.plan else self._tr.text("All tables")
 
     def regions(self, page: str) -> dict[str, str]:
         """Return the changing parts of a page as {element id: HTML}."""
@@ -238,11 +234,11 @@ class Boards:
         parts = self._parts(page)
         values = {"title": self.title(), "regions": parts, "host": self.host, **more}
         values["joins"] = self._joining() is not None
-        return render(_HERE / f"{page}.html", self._language, **values)
+        return render(_HERE / f"{page}.html", self._tr, **values)
 
     def encrypted_page(self, where: str) -> str:
         """Return the page that leads to the sign-in at the address `where`; "" if there is no encryption yet."""
-        return render(_HERE / "encrypted.html", self._language, where=where)
+        return render(_HERE / "encrypted.html", self._tr, where=where)
 
     def team(self, number: int) -> str | None:
         """Return the page of team `number`, counted in order of seeds from 1; None if there is no such team."""
@@ -252,7 +248,7 @@ class Boards:
             return None
         team, part = teams[number - 1], self._team(number)
         values = {"title": self.title(), "host": self.host, "team": team, "number": number, "part": part}
-        return render(_HERE / "team.html", self._language, **values)
+        return render(_HERE / "team.html", self._tr, **values)
 
     def _team(self, number: int) -> Markup:
         now = self.now
@@ -296,51 +292,55 @@ class Boards:
 
     def describe_start(self, start: ExpectedStart) -> str:
         """Return when and where a match will be called, as text: with its range if that is wide."""
-        text, t = catalogue(self._language).gettext, self._clock()
+        t = self._clock()
         ahead = start.expected - t
         wide = start.latest - start.earliest > max(DOUBT_S, ahead)
         if ahead < 150.0:  # s
-            when = text("very soon")
+            when = self._tr.text("very soon")
         elif ahead < 3_600.0:
-            when = text("in about {n} minutes").format(n=_round_minutes(ahead))
+            when = self._tr.text("in about {n} minutes", n=_round_minutes(ahead))
         else:
-            when = text("at about {time}").format(time=self._format_time(_round_time(start.expected), "%H:%M"))
+            when = self._tr.text("at about {time}", time=self._format_time(_round_time(start.expected), "%H:%M"))
         if self.table_name(start.table):
-            when = text("{table} {when}").format(table=self.table_name(start.table), when=when)
+            when = self._tr.text("{table} {when}", table=self.table_name(start.table), when=when)
         if not wide:
             return when
         first, last = (self._format_time(_round_time(max(t, one)), "%H:%M") for one in (start.earliest, start.latest))
-        return text("{when}, between {first} and {last}").format(when=when, first=first, last=last)
+        return self._tr.text("{when}, between {first} and {last}", when=when, first=first, last=last)
 
     def describe_durations(self, timetable: Timetable) -> str:
         """Return the durations from which a timetable was estimated, as text."""
-        text, durations = catalogue(self._language).gettext, timetable.durations
+        durations = timetable.durations
         middle, (low, high) = round(durations.median_s / 60), (round(one / 60) for one in durations.range_s)
         if not durations.is_measured:
-            return text("Times are estimates: {n} minutes a match, until {count} are played.").format(
-                n=middle, count=MIN_PLAYED
+            return self._tr.text(
+                "Times are estimates: {n} minutes a match, until {count} are played.", n=middle, count=MIN_PLAYED
             )
-        return text(
-            "Times are estimates: a match takes {n} minutes (usually {low} to {high}), measured in {played} matches."
-        ).format(n=middle, low=low, high=high, played=durations.played)
+        return self._tr.text(
+            "Times are estimates: a match takes {n} minutes (usually {low} to {high}), measured in {played} matches.",
+            n=middle,
+            low=low,
+            high=high,
+            played=durations.played,
+        )
 
     def _break_text(self) -> str:
         """Return the break that is now or begins next, as text; "" without one."""
-        text, t, breaks = catalogue(self._language).gettext, self._clock(), self.now.breaks
+        t, breaks = self._clock(), self.now.breaks
         if (until := break_end(breaks, t)) is not None:
             why = next((one.why for one in breaks if one.begins <= t < one.ends), "")
             template = (
-                text("Break: no match is called before {time}: {why}.")
+                mark("Break: no match is called before {time}: {why}.")
                 if why
-                else text("Break: no match is called before {time}.")
+                else mark("Break: no match is called before {time}.")
             )
-            return template.format(time=self._format_time(until, "%H:%M"), why=why)
+            return self._tr.text(template, time=self._format_time(until, "%H:%M"), why=why)
         coming = min((one for one in breaks if one.begins > t), key=lambda one: one.begins, default=None)
         if coming is None:
             return ""
         first, last = self._format_time(coming.begins, "%H:%M"), self._format_time(coming.ends, "%H:%M")
-        template = text("Break from {first} to {last}: {why}.") if coming.why else text("Break from {first} to {last}.")
-        return template.format(first=first, last=last, why=coming.why)
+        template = mark("Break from {first} to {last}: {why}.") if coming.why else mark("Break from {first} to {last}.")
+        return self._tr.text(template, first=first, last=last, why=coming.why)
 
     def results(self) -> list[dict[str, Any]]:
         """Return a row for each game that counts, in the order in which they ended."""
@@ -396,7 +396,7 @@ class Boards:
         values = {"title": self.title(), "host": self.host, "regions": self._parts("results"), "rows": rows}
         if sheets is None:
             values["script"] = "print.js"
-        return render(_HERE / "results.html", self._language, **values)
+        return render(_HERE / "results.html", self._tr, **values)
 
     def tournament_json(self) -> dict[str, Any]:
         """Return the public state of the tournament."""
@@ -457,7 +457,7 @@ class Boards:
         }
         if page in ("boards", "hall", "tables", "director"):
             found["tables"] = self._tables(page)
-            found["wanted"] = Markup.escape(format_judge_requests(self.tables, self._language))
+            found["wanted"] = Markup.escape(format_judge_requests(self.tables, self._tr))
         if page in ("boards", "hall", "bracket", "results") and now.plan is not None:
             found["bracket"] = self._bracket(page)
         if page == "hall":
@@ -477,7 +477,7 @@ class Boards:
 
     def _bracket(self, page: str) -> Markup:
         now = self.now
-        shown = bracket_values(now.competition, now.state, self._language) if now.state.teams else None
+        shown = bracket_values(now.competition, now.state, self._tr) if now.state.teams else None
         teams = {team: n for n, team in enumerate(now.state.teams or now.entered, 1)}
         return self._render(
             "bracket_part",
@@ -494,10 +494,10 @@ class Boards:
         hall = page == "hall"
         if hall and self.now.is_over:
             return Markup()
-        return tables_markup(self.tables, self._language, self._match_labels(), self._clock(), pads=hall)
+        return tables_markup(self.tables, self._tr, self._match_labels(), self._clock(), pads=hall)
 
     def _wall(self) -> Markup:
-        parts = wall_parts(self.now.competition, self.now.state, self._language) if self.now.state.teams else ()
+        parts = wall_parts(self.now.competition, self.now.state, self._tr) if self.now.state.teams else ()
         return self._render("wall", parts=parts, id_width=ID_WIDTH)
 
     def _queue(self) -> dict[str, Any]:
@@ -553,7 +553,7 @@ class Boards:
         rows.sort(key=lambda row: (row["match"].id not in now.calls, row["t"] is None, row["t"]))
         return render(
             _HERE / "start_list.html",
-            self._language,
+            self._tr,
             title=self.title(),
             host=self.host,
             rows=rows,
@@ -562,7 +562,6 @@ class Boards:
 
     def _console(self) -> dict[str, Markup]:
         now, clock = self.now, self.now.round_clock
-        text = catalogue(self._language).gettext
         ready = [pairing for pairing in now.ready if pairing.id not in now.calls]
         if now.minutes is not None:
             ready = [pairing for pairing in ready if pairing.round == now.round]
@@ -579,7 +578,12 @@ class Boards:
         undo, describe = self.director.history.undo_target, self.log.describe
         undo = None if undo is not None and isinstance(undo.fact, d.Moved) else undo  # it is moved back instead
         log = [
-            (one.seq, self._format_time(one.t), text("automatic") if one.actor == d.HUB else one.actor, describe(one))
+            (
+                one.seq,
+                self._format_time(one.t),
+                self._tr.text("automatic") if one.actor == d.HUB else one.actor,
+                describe(one),
+            )
             for one in self.log.newest()
         ]
         decided = [pairing for pairing in now.pairings if pairing.id in now.state.games]
@@ -608,11 +612,11 @@ class Boards:
                 decided=decided,
                 walkovers=[pairing for pairing in decided if now.state.games[pairing.id][-1].walkover],
                 finishes=[
-                    (value, text(label))
+                    (value, self._tr.text(label))
                     for value, label in _FINISHES.items()
                     if now.plan is not None and value in registry.game_class(now.plan.game).finishes
                 ],
-                then=[(value, text(label)) for value, label in LATER_MATCH_CHOICES],
+                then=[(value, self._tr.text(label)) for value, label in LATER_MATCH_CHOICES],
                 tables=here,
                 name=self.table_name,
             ),
@@ -629,12 +633,12 @@ class Boards:
                 "setup",
                 now=now,
                 day_choices=[
-                    (field, text(label), [(value, text(word)) for value, word in choices])
+                    (field, self._tr.text(label), [(value, self._tr.text(word)) for value, word in choices])
                     for field, label, choices in DAY_CHOICES
                 ],
-                day_minutes=[(field, text(label)) for field, label in DAY_MINUTES],
+                day_minutes=[(field, self._tr.text(label)) for field, label in DAY_MINUTES],
                 defaults={"rest_s": d.DEFAULT_REST_S, "grace_s": d.DEFAULT_GRACE_S},
-                games=[(game, game_name(game, self._language)) for game in registry.names()],
+                games=[(game, get_show(game, self._tr).name) for game in registry.names()],
                 playing=[(call.match, call.teams) for call in now.calls.values()]
                 + [(pairing.id, pairing.teams) for pairing in (*ready, *decided)],
                 players=[
@@ -668,12 +672,11 @@ class Boards:
 
     def explain_blocked_correction(self, matches: Sequence[str]) -> tuple[str, str]:
         """Return the message and hint for a correction that is refused because later `matches` have begun."""
-        text = catalogue(self._language).gettext
-        choices = ", ".join(f"“{text(label)}”" for _, label in LATER_MATCH_CHOICES)
+        choices = ", ".join(f"“{self._tr.text(label)}”" for _, label in LATER_MATCH_CHOICES)
         return (
-            text("later matches have begun: {matches}").format(matches=join_words(matches)),
-            text("choose under “{label}”: {choices}").format(
-                label=text("If later matches have begun"), choices=choices
+            self._tr.text("later matches have begun: {matches}", matches=join_words(matches)),
+            self._tr.text(
+                "choose under “{label}”: {choices}", label=self._tr.text("If later matches have begun"), choices=choices
             ),
         )
 
@@ -685,12 +688,14 @@ class Boards:
         """Return what needs the director's attention, each with its table and what to do."""
         found = [self._describe_void_game(game) for game in self.director.games_at_tables()]
         found += [self._describe_call(call) for call in self.now.calls.values()]
-        text = catalogue(self._language).gettext
         found += [
-            text(
+            self._tr.text(
                 "{count} tables are called “{name}”: {tables}. Give each its own name ([table] name in its settings), "
-                "then start it again."
-            ).format(count=len(tables), name=isolate_name(name), tables=join_words(tables))
+                "then start it again.",
+                count=len(tables),
+                name=isolate_name(name),
+                tables=join_words(tables),
+            )
             for name, tables in same_names(self.tables)
         ]
         found += map(self.name_table, list(self.director.notes.values()))
@@ -698,26 +703,30 @@ class Boards:
 
     def _describe_void_game(self, game: GameAtTable) -> str:
         """Return the alert about a game that was begun and does not count at its table, "" if there is none."""
-        text, connected = catalogue(self._language).gettext, game.table in self.table_availability()
+        connected = game.table in self.table_availability()
         if not game.void or not game.begun or game.table in self.now.unused:
             return ""
         values = self._name_match(game)
         if game.undone:
-            what = text("The judge at {table} took back the end of match {match} ({teams}) after its result counted.")
-            hint = text("If the result is wrong, correct it under “Matches”.")
+            what = self._tr.text(
+                "The judge at {table} took back the end of match {match} ({teams}) after its result counted."
+            )
+            hint = self._tr.text("If the result is wrong, correct it under “Matches”.")
             return f"{what} {hint}".format(**values)
         if game.void == "moved":
             if not connected:
                 return ""  # the people have left it
-            what = text("{table} gets no new match: it still shows match {match}, which was moved.")
+            what = self._tr.text("{table} gets no new match: it still shows match {match}, which was moved.")
         elif game.void == "decided":
-            what = text("{table} is still playing match {match} ({teams}), whose result is entered.")
+            what = self._tr.text("{table} is still playing match {match} ({teams}), whose result is entered.")
         else:
-            what = text("{table} is still playing match {match} ({teams}), which no longer counts.")
+            what = self._tr.text("{table} is still playing match {match} ({teams}), which no longer counts.")
         hint = (
-            text("Ask the judge to touch “Close game, take next match” on the judge's page.")
+            self._tr.text("Ask the judge to touch “Close game, take next match” on the judge's page.")
             if connected
-            else text("It is not connected: go there and stop the game, then choose “No matches here” for {table}.")
+            else self._tr.text(
+                "It is not connected: go there and stop the game, then choose “No matches here” for {table}."
+            )
         )
         return f"{what} {hint}".format(**values)
 
@@ -726,19 +735,17 @@ class Boards:
 
         A lost table cannot tell whether its match has begun or ended, so nobody is late there.
         """
-        text, now, values = catalogue(self._language).gettext, self.now, self._name_match(call)
+        now, values = self.now, self._name_match(call)
         if now.current_order(call) in now.reports:
             return ""
         if call.table in {one.table for one in self.tables if one.state != "ready"}:
             if call.table in now.unused:
                 return ""
             if not call.started:
-                what = text("{table} has no connection; match {match} ({teams}) was called there.")
-                return f"{what} {text('Go there and look whether they play, before you decide anything.')}".format(
-                    **values
-                )
-            what = text("{table} has no connection; it plays match {match} ({teams}).")
-            hint = text(
+                what = self._tr.text("{table} has no connection; match {match} ({teams}) was called there.", **values)
+                return f"{what} {self._tr.text('Go there and look whether they play, before you decide anything.')}"
+            what = self._tr.text("{table} has no connection; it plays match {match} ({teams}).")
+            hint = self._tr.text(
                 "Go there and look: its game goes on without the hub. If the table itself has failed, "
                 "move the match to a free table, or enter its result, under “Matches”."
             )
@@ -746,12 +753,12 @@ class Boards:
         begun = {game.order for game in self.director.games_at_tables() if game.begun}
         if call not in now.overdue_calls(self._clock()) or now.current_order(call) in begun:
             return ""
-        what = text("{teams} were called to {table} ({match}) but have not started in time.")
-        hint = text("If a team did not come, enter it under “Withdraw a team” or “A team loses one match”.")
+        what = self._tr.text("{teams} were called to {table} ({match}) but have not started in time.")
+        hint = self._tr.text("If a team did not come, enter it under “Withdraw a team” or “A team loses one match”.")
         return f"{what} {hint}".format(**values)
 
     def _render(self, part: str, **values: Any) -> Markup:
-        return Markup(render(_HERE / "parts" / f"{part}.html", self._language, **values))  # noqa: S704 - escaped by `render`
+        return Markup(render(_HERE / "parts" / f"{part}.html", self._tr, **values))  # noqa: S704 - escaped by `render`
 
 
 def _end_form(one: Break) -> str:

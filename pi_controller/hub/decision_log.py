@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pi_controller.display.game_display import game_name
-from pi_controller.display.i18n import catalogue, mark
-from pi_controller.text import join_words
+from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import Translator
+from pi_controller.text import join_words, mark
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.director import Tournament
 
@@ -116,12 +116,12 @@ class _SentenceValues(dict[str, str]):
         return "?"
 
 
-def _with_reason(sentence: str, reason: str, text: Callable[[str], str] = str) -> str:
-    return f"{sentence.removesuffix('.')} ({text(_REASONS.get(reason, reason))})." if reason else sentence
+def _with_reason(sentence: str, reason: str, tr: Translator) -> str:
+    return f"{sentence.removesuffix('.')} ({tr.text(_REASONS.get(reason, reason))})." if reason else sentence
 
 
 class DecisionLog:
-    """Describes the decisions of `director` in `language`.
+    """Describes the decisions of `director` in the language of `tr`.
 
     `table_name` returns a table's name by its id, `format_time` a time of the hub's clock as text.
     """
@@ -130,10 +130,10 @@ class DecisionLog:
         self,
         director: Director,
         table_name: Callable[[str], str],
-        language: str,
+        tr: Translator,
         format_time: Callable[[float | None, str], str],
     ) -> None:
-        self._director, self._table_name, self._language = director, table_name, language
+        self._director, self._table_name, self._tr = director, table_name, tr
         self._format_time = format_time
 
     def newest(self) -> list[d.Decision]:
@@ -153,23 +153,23 @@ class DecisionLog:
 
     def describe(self, decision: d.Decision) -> str:
         """Return a decision as a sentence for the tournament's committee, with the names of teams and tables."""
-        fact, text = decision.fact, catalogue(self._language).gettext
+        fact = decision.fact
         if isinstance(fact, d.DecisionUndone):
             all_ = self._director.history.decisions
             said = " ".join(self.describe(all_[seq - 1]) for seq in fact.taken_back if seq <= len(all_))
-            return _with_reason(text("Undone: {what}").format(what=said[:MAX_SENTENCE_CHARS]), fact.reason)
+            return _with_reason(self._tr.text("Undone: {what}", what=said[:MAX_SENTENCE_CHARS]), fact.reason, self._tr)
         before = self._director.history.tournament_before(decision.seq)
         template = _SENTENCES[type(fact)]
         if isinstance(template, tuple):
             template = template[bool(getattr(fact, _SWITCHES[type(fact)]))]
-        told = _SentenceValues(self._values(fact, before, text))
+        told = _SentenceValues(self._values(fact, before))
         return _with_reason(
-            text(template).format_map(told)[:MAX_SENTENCE_CHARS],
+            self._tr.text(template).format_map(told)[:MAX_SENTENCE_CHARS],
             getattr(fact, "why" if hasattr(fact, "why") else "reason", ""),
-            text,
+            self._tr,
         )
 
-    def _values(self, fact: d.Fact, before: Tournament, text: Callable[[str], str]) -> dict[str, str]:
+    def _values(self, fact: d.Fact, before: Tournament) -> dict[str, str]:
         """Return the values for the sentence of a decision."""
         values = {field: str(getattr(fact, field)) for field in fact.__struct_fields__}
         match = values.get("match", "")
@@ -190,7 +190,7 @@ class DecisionLog:
             values["table"] = self._table_name(values["table"])
         match fact:
             case d.Planned(game=game):
-                values["game"] = game_name(game, self._language)
+                values["game"] = get_show(game, self._tr).name
             case d.SettingsChanged():
                 values["changes"] = "; ".join(self._describe_settings(fact))
             case d.Entered(teams=entered):
@@ -209,20 +209,23 @@ class DecisionLog:
                 held = next((one for one in before.protests if one.number == number), None)
                 values |= {"team": held.team if held else "?", "match": held.match if held else "?"}
             case d.Corrected(then=then):
-                values["then"] = f" {text('Later matches')}: {text(dict(LATER_MATCH_CHOICES)[then])}." if then else ""
+                values["then"] = (
+                    f" {self._tr.text('Later matches')}: {self._tr.text(dict(LATER_MATCH_CHOICES)[then])}."
+                    if then
+                    else ""
+                )
             case _:
                 pass
         return values
 
     def _describe_settings(self, fact: d.SettingsChanged) -> list[str]:
         """Return each changed setting with its new value, as text."""
-        text = catalogue(self._language).gettext
         found = [
-            f"{text(label)}: {text(dict(choices)[value])}"
+            f"{self._tr.text(label)}: {self._tr.text(dict(choices)[value])}"
             for field, label, choices in DAY_CHOICES
             if (value := getattr(fact, field)) is not None
         ]
-        minutes = ((text(label), getattr(fact, field)) for field, label in DAY_MINUTES)
+        minutes = ((self._tr.text(label), getattr(fact, field)) for field, label in DAY_MINUTES)
         return found + [f"{label}: {seconds / 60:g}" for label, seconds in minutes if seconds is not None]
 
 

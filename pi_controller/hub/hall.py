@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from pi_controller.display.i18n import catalogue
+from pi_controller.display.i18n import Translator
 from pi_controller.tournament import Competition, TournamentState
 from pi_controller.tournament.bracket import Match, WinnerOf
 from pi_controller.tournament.elimination import Elimination
@@ -57,38 +57,37 @@ class WallPart(NamedTuple):
     is_current: bool
 
 
-def wall_parts(competition: Competition, state: TournamentState, language: str = "en") -> tuple[WallPart, ...]:
+def wall_parts(competition: Competition, state: TournamentState, tr: Translator) -> tuple[WallPart, ...]:
     """Return the parts of a bracket, from the first round to the final; () if the tournament has no bracket (yet)."""
     cup, its_state = find_elimination(competition, state)
     if cup is None or not its_state.teams:
         return ()
     count = 3 if max(map(len, its_state.teams)) <= MAX_CHARS_IN_THREE else 2
     pages: list[list[Block]] = []
-    for block in _blocks(cup, its_state, count, language):
+    for block in _blocks(cup, its_state, count, tr):
         if pages and sum(map(_height, (*pages[-1], block))) + _GAP * len(pages[-1]) <= MAX_HEIGHT:
             pages[-1].append(block)
         else:
             pages.append([block])
-    return tuple(_draw(cup, its_state, blocks, language) for blocks in pages)
+    return tuple(_draw(cup, its_state, blocks, tr) for blocks in pages)
 
 
-def _blocks(cup: Elimination, state: TournamentState, count: int, language: str) -> Iterator[Block]:
+def _blocks(cup: Elimination, state: TournamentState, count: int, tr: Translator) -> Iterator[Block]:
     """Yield the blocks of a bracket, each of `count` columns or fewer."""
-    text = catalogue(language).gettext
     matches = drawn_matches(cup, state)
     sides = {side: [match for match in matches if match.side == side] for side in ("winners", "losers", "final")}
     third = [match for match in matches if match.side == "third"]
     if cup.kind == "single":
         tracks = [("", _rounds([*sides["winners"], *sides["final"]]))]
     else:
-        titles = {"winners": text("Winners' side"), "losers": text("Losers' side"), "final": ""}
+        titles = {"winners": tr.text("Winners' side"), "losers": tr.text("Losers' side"), "final": ""}
         tracks = [(title, _rounds(sides[side])) for side, title in titles.items()]
     for title, rounds in tracks:
-        names = [_round_name(matches[0], language) for matches in rounds]
+        names = [_round_name(matches[0], tr) for matches in rounds]
         for first, end in _windows(len(rounds), count) if rounds else ():
             groups = _group_trees(_trees(rounds[first:end]))
             for n, columns in enumerate(groups, 1):
-                part = text("Part {part} of {parts}").format(part=n, parts=len(groups)) if len(groups) > 1 else ""
+                part = tr.text("Part {part} of {parts}", part=n, parts=len(groups)) if len(groups) > 1 else ""
                 block = Block(" · ".join(filter(None, (title, part))), columns, names[first:end])
                 if third and end == len(rounds):
                     block = block._replace(columns={**columns, third[0]: end - first - 1})
@@ -103,11 +102,10 @@ def _rounds(matches: Sequence[Match]) -> list[list[Match]]:
     return list(found.values())
 
 
-def _round_name(match: Match, language: str) -> str:
-    text = catalogue(language).gettext
+def _round_name(match: Match, tr: Translator) -> str:
     if match.side != "final":
-        return text("Round {number}").format(number=match.round)
-    return text("Final") if match.round == 1 else text("Second match")
+        return tr.text("Round {number}", number=match.round)
+    return tr.text("Final") if match.round == 1 else tr.text("Second match")
 
 
 def _windows(rounds: int, count: int) -> list[tuple[int, int]]:
@@ -161,8 +159,7 @@ def _height(block: Block) -> float:
     return max(y for _, y in _place(block, _top(block), grid).values()) + grid.height
 
 
-def _draw(cup: Elimination, state: TournamentState, blocks: Sequence[Block], language: str) -> WallPart:
-    text = catalogue(language).gettext
+def _draw(cup: Elimination, state: TournamentState, blocks: Sequence[Block], tr: Translator) -> WallPart:
     columns = max(len(block.rounds) for block in blocks)
     grid = GRIDS[columns]
     pairings = {pairing.id: pairing for pairing in cup.pairings(state)}
@@ -178,10 +175,10 @@ def _draw(cup: Elimination, state: TournamentState, blocks: Sequence[Block], lan
         ]
         for match in block.columns:
             x, y = at[match.id]
-            boxes.append(make_box(cup, state, match, pairings[match.id], (x, y), language))
+            boxes.append(make_box(cup, state, match, pairings[match.id], (x, y), tr))
             lines += connect(match, at, grid)
             if match.side == "third":
-                headings.append(Heading(text("Third place"), x, y - _LINE + FONT))
+                headings.append(Heading(tr.text("Third place"), x, y - _LINE + FONT))
         top += _height(block) + _GAP
     width = (columns - 1) * grid.column + grid.width + 2
     champion = cup.champion(state) is not None and any(match.side == "final" for match in blocks[-1].columns)

@@ -13,8 +13,9 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 import msgspec
 from msgspec import Meta
 
-from pi_controller.display import phrases
 from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import ENGLISH
+from pi_controller.display.phrases import Phrases
 from pi_controller.errors import MatError
 from pi_controller.host.machine_health import MachineHealth
 from pi_controller.journal.file import EPOCH_BYTES, JournalRow, chain_rows, genesis
@@ -239,8 +240,8 @@ def decode_view(data: bytes) -> View:
     """Return a table's view that every page can draw. Raises `MessageError`."""
     view = decode(data, View)
     try:
-        phrases.sentence(view)
-        get_show(view.game).pads(view, "en")
+        Phrases(ENGLISH).sentence(view)
+        get_show(view.game, ENGLISH).pads(view)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise MessageError("the score sheet of this view is not one of its game") from error
     return view

@@ -27,7 +27,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from pi_controller.display.i18n import mark
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.hub.boards import Boards
 from pi_controller.hub.join import PATH
 from pi_controller.hub.publish import zip_results
@@ -35,6 +35,7 @@ from pi_controller.hub.settings import store_from_settings
 from pi_controller.hub.table_api import records_route
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.text import mark
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament import team_list
 from pi_controller.tournament.competition import LaterMatchesStartedError
@@ -159,14 +160,14 @@ class HubPages:
         self.join_server: JoinServer | None = None
         self._tokens = tokens
         host = load_host_marks(settings.marks)
-        self._boards = Boards(director, clock, joining=self._joining, host=host, ahead=ahead)
+        self._boards = Boards(director, clock, ENGLISH, joining=self._joining, host=host, ahead=ahead)
         self._bell = Feed()  # ends the streams when the server stops
         self._version = 0
         self._update: tuple[int, object] = (0, None)
         self._numbering = threading.Lock()
         self._rendered: dict[str, tuple[int, bytes]] = {}
         self._signing = SignInRoutes(
-            Authenticator(self.users, Sessions(self.users), PinHasher(), clock), HOME, heading=_HEADING
+            Authenticator(self.users, Sessions(self.users), PinHasher(), clock), HOME, ENGLISH, heading=_HEADING
         )
         self._static = {
             path.name: (path.read_bytes(), _TYPES[ending])
@@ -275,11 +276,13 @@ class HubPages:
             requests.json_route(f"{HOME}/people", self._signing.people, "GET", "POST"),
         ]
         posts = tuple(route.path for route in routes if "POST" in (route.methods or ()))
-        return Starlette(
+        app = Starlette(
             routes=routes,
             middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=posts, setting="[page] hosts")],
             exception_handlers={HTTPException: _error_response, Exception: _error_response},
         )
+        app.state.tr = ENGLISH
+        return app
 
     # public pages
 

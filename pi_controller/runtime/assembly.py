@@ -28,7 +28,7 @@ from pi_controller.board.strips import MemoryStrip, NeoPixelStrip
 from pi_controller.calibration.profile import Profile
 from pi_controller.calibration.profile import load_profile as read_profile
 from pi_controller.config import Settings
-from pi_controller.display.i18n import resolve_language
+from pi_controller.display.i18n import resolve_language, translator
 from pi_controller.display.lights import PAGE_S, REVEAL_S, StickWalk
 from pi_controller.display.voice import start_voice
 from pi_controller.errors import DamagedJournalError, JournalError, MatError
@@ -351,7 +351,7 @@ def _web(
     web = settings.web
     feed = Feed(clock=clock)
     feed.publish(table.view)
-    rules = rules_route(lambda: (table.game, settings.referee_settings(table.game.settings)), web.language)
+    rules = rules_route(lambda: (table.game, settings.referee_settings(table.game.settings)), translator(web.language))
     command_queue, more, welcome_text = None, [rules], ""
     if web.judges:
         from pi_controller.web.judge_setup import make_judge_console, welcome  # noqa: PLC0415
@@ -411,7 +411,7 @@ def make_server(settings: Settings, feed: Feed, more: Sequence[Route] = ()) -> W
         web.port,
         hosts=web.hosts,
         proxy=web.proxy,
-        language=web.language,
+        tr=translator(web.language),
         more=more,
         pages=pages,
     )

@@ -21,7 +21,8 @@ from contextlib import suppress
 from textwrap import fill, wrap
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from pi_controller.display.game_display import glossary
+from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import ENGLISH, Translator
 from pi_controller.errors import MatError, UsageError
 from pi_controller.record.model import RecordError
 from pi_controller.record.notation import find_verb, format_action, parse_action, scan
@@ -142,10 +143,10 @@ def typed_lines() -> queue.SimpleQueue[str]:
     return lines
 
 
-def execute_line(table: Table, line: str, t: float, language: str = "en", width: int = 80) -> str:
-    """Execute `line` at the table at time `t`; return the text to print, with the called words explained in `language`.
+def execute_line(table: Table, line: str, t: float, tr: Translator = ENGLISH, width: int = 80) -> str:
+    """Execute `line` at the table at time `t`; return the text to print.
 
-    Help is wrapped at `width` characters.
+    Called words are explained in the language of `tr`. Help is wrapped at `width` characters.
     """
     if not line.strip():
         return ""
@@ -155,7 +156,7 @@ def execute_line(table: Table, line: str, t: float, language: str = "en", width:
     if typed == _HELP_ALL:
         return help_all(table.game, width)
     if typed == _HELP_WORDS:
-        words = (fill(line, width, subsequent_indent="  ") for line in glossary(table.game.name, language))
+        words = (fill(line, width, subsequent_indent="  ") for line in get_show(table.game.name, tr).glossary())
         return "\n".join(words) or "No words are called in this game."
     try:
         table.judge(parse_line(line, t, table.game, table.game.sheet(table.story.state)))

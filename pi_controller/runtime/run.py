@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.board.message_source import NoSource
 from pi_controller.config import Settings
+from pi_controller.display.i18n import ENGLISH, Translator, translator
 from pi_controller.display.terminal import render_text, score_sheet
 from pi_controller.host.notify import Notifier, from_environment
 from pi_controller.output import line_width
@@ -95,6 +96,7 @@ def run_table(settings: Settings, file: Path | None, report: Callable[[str], byt
     """
     folder = (file or Path()).parent
     settings = in_language(settings)
+    tr = translator(settings.web.language)
     with running() as (stop, service, clock, stack):
         if not service.managed:  # the systemd unit sets the umask of a service
             stack.callback(os.umask, os.umask(PRIVATE_UMASK))
@@ -107,10 +109,10 @@ def run_table(settings: Settings, file: Path | None, report: Callable[[str], byt
         lines = _console(daemon.table) if sys.stdin.isatty() else None
         tune_interpreter()
         last = partial(print_urls, server, welcome) if shows else None
-        desk = TableDesk(daemon, clock, service, command_queue, lines, settings.web.language, last)
+        desk = TableDesk(daemon, clock, service, command_queue, lines, tr, last)
         run_loop(daemon, clock, stop, service, desk.serve)
         if shows:
-            print(f"\n{score_sheet(daemon.table.view, settings.web.language)}", end="")
+            print(f"\n{score_sheet(daemon.table.view, tr)}", end="")
         return stop.again and not service.managed  # a service manager starts it again by itself
 
 
@@ -207,11 +209,11 @@ class TableDesk:
         service: Notifier,
         command_queue: TableQueue | None = None,
         lines: queue.SimpleQueue[str] | None = None,
-        language: str = "en",
+        tr: Translator = ENGLISH,
         last: Callable[[], None] | None = None,
     ) -> None:
         self._daemon, self._clock, self._service = daemon, clock, service
-        self._commands, self._lines, self._language, self._last = command_queue, lines, language, last
+        self._commands, self._lines, self._tr, self._last = command_queue, lines, tr, last
         self._shown: View | None = None
         self._began = ""  # the phase of the first view
 
@@ -222,11 +224,11 @@ class TableDesk:
         if self._commands is not None:
             self._commands.serve(table, self._clock(), state)
         while self._lines is not None and not self._lines.empty():
-            print(execute_line(table, self._lines.get(), self._clock(), self._language, line_width()))
+            print(execute_line(table, self._lines.get(), self._clock(), self._tr, line_width()))
         if (view := table.view) is not self._shown and sys.stdout.isatty():
             self._shown = view
             self._began = self._began or view.phase
-            print(render_text(view, language=self._language), flush=True)
+            print(render_text(view, self._tr), flush=True)
             if self._last is not None and view.phase == self._began:
                 self._last()
 

@@ -1,7 +1,8 @@
 """Text output of the demo: a line for each hide or throw, with counts, result and the next action."""
 
-from pi_controller.display import phrases
-from pi_controller.display.game_display import describe_counts, describe_throw_value, get_show, word
+from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import ENGLISH
+from pi_controller.display.phrases import Phrases
 from pi_controller.rules.registry import game_class
 from pi_controller.table.view import View
 
@@ -36,17 +37,19 @@ def _by_hide(view: View) -> str:
     )
     what = f"foul: {view.foul}" if view.foul else hits
     words = f"  {', '.join(view.calls)}" if view.calls else ""
-    return f"hide {view.hide:>3}  {describe_counts(view)}  {what}{words}"
+    return f"hide {view.hide:>3}  {get_show(view.game, ENGLISH).describe_counts(view)}  {what}{words}"
 
 
 def _by_sheet(view: View, before: View, number: int) -> str:
-    show, value = get_show(view.game), view.sheet.get("value")
+    show, value = get_show(view.game, ENGLISH), view.sheet.get("value")
     hides = game_class(view.game).hidden is not None
     head = f"hide {before.hide:>3}" if hides else f"{number:>4}"
     if before.phase == "toss":
         head = " " * len(head)
     new = view.opening is not None and view.opening != before.opening
     lay = f"{show.describe_reveal(view)}." if new else ""
-    result = f"{describe_throw_value(value)}." if value is not None else lay
-    words = ", ".join(word(call, "en", view.game).shown for call in view.calls)
-    return "  ".join(filter(None, (head, describe_counts(view), result, words and f"{words}.", phrases.sentence(view))))
+    result = f"{show.describe_throw_value(value)}." if value is not None else lay
+    words = show.list_words(view.calls)
+    return "  ".join(
+        filter(None, (head, show.describe_counts(view), result, words and f"{words}.", Phrases(ENGLISH).sentence(view)))
+    )

@@ -9,6 +9,7 @@ import msgspec
 from markupsafe import Markup
 
 from pi_controller.calibration.steps import WalkView
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.tools.walk_picture import BAR_MARKS, MARKS, OUTCOMES
 from pi_controller.web.pushed_page import PushedPage
 from pi_controller.web.templates import render
@@ -24,12 +25,12 @@ class WalkPage(PushedPage[WalkView]):
     """Serves the newest view at `host`:`port`. `publish` may be called from any thread."""
 
     def __init__(self, host: str, port: int) -> None:
-        super().__init__(host, port, _STATIC)
+        super().__init__(host, port, ENGLISH, _STATIC)
 
     def page(self, picture: WalkView | None) -> str:
         """Return the whole page."""
         walk, ask = ("", "") if picture is None else (render_walk(picture), picture.ask)
-        return render(_PAGE, walk=walk, ask=ask)
+        return render(_PAGE, ENGLISH, walk=walk, ask=ask)
 
     def event(self, picture: WalkView) -> tuple[str, bytes]:
         """Return the event with the walk as HTML, the instruction, and whether the walk is over."""
@@ -39,4 +40,4 @@ class WalkPage(PushedPage[WalkView]):
 
 def render_walk(view: WalkView) -> Markup:
     """Return a view as HTML: the instruction, the bars, the steps."""
-    return Markup(render(_WALK, view=view, marks=MARKS, outcomes=OUTCOMES, bar_marks=BAR_MARKS))  # noqa: S704 - escaped in render
+    return Markup(render(_WALK, ENGLISH, view=view, marks=MARKS, outcomes=OUTCOMES, bar_marks=BAR_MARKS))  # noqa: S704 - escaped in render

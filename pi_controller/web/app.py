@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from pi_controller.display.i18n import catalogue
+from pi_controller.display.i18n import Translator
 from pi_controller.web.address import PageSettings
 from pi_controller.web.api import ServerHealth
 from pi_controller.web.connection_limits import ConnectionLimits, client_network
@@ -63,11 +63,15 @@ def _readable(answer: Answer, sites: Sequence[str]) -> Answer:
 
 
 def make_app(
-    routes: Sequence[Route], more: Sequence[Route], files: Mapping[str, tuple[bytes, str]], hosts: Iterable[str]
+    routes: Sequence[Route],
+    more: Sequence[Route],
+    files: Mapping[str, tuple[bytes, str]],
+    hosts: Iterable[str],
+    tr: Translator,
 ) -> Starlette:
     """Return an application of `routes` and `more`, behind the request filter; only `more` may accept a POST.
 
-    `files` are served under `/static`, each with its media type.
+    `files` are served under `/static`, each with its media type. Refusals are in the language of `tr`.
     """
 
     async def static(request: Request) -> Response:
@@ -90,6 +94,7 @@ def make_app(
         exception_handlers={HTTPException: respond_error, Exception: respond_error},
     )
     app.router.redirect_slashes = False
+    app.state.tr = tr
     return app
 
 
@@ -97,7 +102,7 @@ def create_app(
     feed: Feed,
     *,
     hosts: Iterable[str] = (),
-    language: str = "en",
+    tr: Translator,
     heartbeat_s: float = HEARTBEAT_S,
     max_watchers: int = MAX_WATCHERS,
     now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
@@ -106,10 +111,9 @@ def create_app(
 ) -> Starlette:
     """Return the application over `feed`. `hosts` are accepted host names besides `localhost` and addresses.
 
-    `language` is a language code, `now` the wall clock for "as of", `more` are other routes; only these may accept a
-    POST. `pages` are the organiser's settings of the public pages. Raises `SettingsError` for an unknown language.
+    `tr` gives the pages' language, `now` the wall clock for "as of". `more` are other routes; only these may accept a
+    POST. `pages` are the organiser's settings of the public pages.
     """
-    catalogue(language)
     pages = pages or PageSettings()
     files = {path.name: (path.read_bytes(), _TYPES[path.suffix]) for path in _STATIC.iterdir() if path.suffix in _TYPES}
     files |= pages.host.static_files() if pages.host else {}
@@ -125,7 +129,7 @@ def create_app(
         # a page that opens a new stream cannot set the header, so it sends the last id in the URL
         last_id = request.headers.get("last-event-id") or request.query_params.get("last")
         place = client_network(client_ip(request))
-        body = stream(feed, language, last_id, next(numbers), heartbeat_s, shape, place=place, shares=watching)
+        body = stream(feed, tr, last_id, next(numbers), heartbeat_s, shape, place=place, shares=watching)
         return StreamingResponse(body, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 
     async def view_json(request: Request) -> Response:
@@ -161,7 +165,7 @@ def create_app(
 
     public = public_routes(
         feed,
-        language=language,
+        tr=tr,
         now=now,
         settings=pages,
         judged=any(route.path == "/judge" for route in more),
@@ -174,4 +178,4 @@ def create_app(
         Route("/healthz", healthz),
         Route("/openapi.json", openapi_json),
     ]
-    return make_app(routes, more, files, hosts)
+    return make_app(routes, more, files, hosts, tr)

@@ -5,19 +5,17 @@ feed it. The page is self-contained and has no scripts; the table below has the 
 the drawing.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from pi_controller.display.i18n import catalogue
+from pi_controller.display.i18n import Translator
 from pi_controller.tournament import Competition, Pairing, TournamentState
 from pi_controller.tournament.bracket import LoserOf, Match, Seed, Source, WinnerOf
 from pi_controller.tournament.elimination import Elimination
 from pi_controller.tournament.groups import Groups
 from pi_controller.web.templates import render
-
-_Text = Callable[[str], str]
 
 
 class Grid(NamedTuple):
@@ -74,26 +72,26 @@ class Drawing(NamedTuple):
     headings: tuple[Heading, ...]
 
 
-def page(competition: Competition, state: TournamentState, title: str, language: str = "en") -> str:
+def page(competition: Competition, state: TournamentState, title: str, tr: Translator) -> str:
     """Return the page of a tournament as HTML; `title` is the organiser's."""
     return render(
         "bracket.html",
-        language,
+        tr,
         title=title,
         css=_CSS.read_text("utf-8"),
-        **bracket_values(competition, state, language),
+        **bracket_values(competition, state, tr),
     )
 
 
-def bracket_values(competition: Competition, state: TournamentState, language: str = "en") -> dict[str, Any]:
+def bracket_values(competition: Competition, state: TournamentState, tr: Translator) -> dict[str, Any]:
     """Return the values for `bracket_parts.html`: drawing, standings, and rounds as text."""
     cup, its_state = find_elimination(competition, state)
     champion = competition.champion(state)
     rows = competition.standings(state)
     return {
-        "drawing": drawing(cup, its_state, language) if cup is not None and its_state.teams else None,
+        "drawing": drawing(cup, its_state, tr) if cup is not None and its_state.teams else None,
         "box": (GRID.width, GRID.height),
-        "rounds": _rounds(competition, competition.pairings(state), language),
+        "rounds": _rounds(competition, competition.pairings(state), tr),
         "standings": sorted(rows, key=_standing_key) if champion is None else list(rows),
         "champion": champion,
         "over": competition.is_over(state),
@@ -114,16 +112,17 @@ def find_elimination(competition: Competition, state: TournamentState) -> tuple[
     return (competition if isinstance(competition, Elimination) else None), state
 
 
-def drawing(competition: Elimination, state: TournamentState, language: str = "en") -> Drawing:
+def drawing(competition: Elimination, state: TournamentState, tr: Translator) -> Drawing:
     """Draw an elimination that has its teams: the winners' side above, the losers' side below."""
-    text = catalogue(language).gettext
     bracket = competition.bracket(state)
     pairings = {pairing.id: pairing for pairing in competition.pairings(state)}
     matches = drawn_matches(competition, state)
     at: dict[str, tuple[int, float]] = {}
     headings: list[Heading] = []
     top = 0.0
-    sides = {"winners": text("Winners' side"), "losers": text("Losers' side")} if bracket.reset else {"winners": ""}
+    sides = (
+        {"winners": tr.text("Winners' side"), "losers": tr.text("Losers' side")} if bracket.reset else {"winners": ""}
+    )
     for side, name in sides.items():
         those = [match for match in matches if match.side == side]
         if not those:
@@ -133,8 +132,7 @@ def drawing(competition: Elimination, state: TournamentState, language: str = "e
         headings += [Heading(name, 0, top + 14, large=True)] if name else []
         rounds = sorted({match.round for match in those})
         headings += [
-            Heading(text("Round {number}").format(number=number), (number - 1) * GRID.column, top + 34)
-            for number in rounds
+            Heading(tr.text("Round {number}", number=number), (number - 1) * GRID.column, top + 34) for number in rounds
         ]
         top = max(y for _, y in placed.values()) + GRID.row + 20
     x = max((x for x, _ in at.values()), default=-GRID.column)
@@ -147,12 +145,12 @@ def drawing(competition: Elimination, state: TournamentState, language: str = "e
         if match.side == "final":
             x += GRID.column
             at[match.id] = (x, y)
-            headings.append(Heading(text("Final") if match.round == 1 else text("Second match"), x, y - 12))
+            headings.append(Heading(tr.text("Final") if match.round == 1 else tr.text("Second match"), x, y - 12))
     for match in matches:
         if match.side == "third":
             at[match.id] = (x, y + GRID.row + _HEAD)
-            headings.append(Heading(text("Third place"), x, y + GRID.row + _HEAD - 12))
-    boxes = tuple(make_box(competition, state, match, pairings[match.id], at[match.id], language) for match in matches)
+            headings.append(Heading(tr.text("Third place"), x, y + GRID.row + _HEAD - 12))
+    boxes = tuple(make_box(competition, state, match, pairings[match.id], at[match.id], tr) for match in matches)
     lines = tuple(line for match in matches for line in connect(match, at))
     height = max(y for _, y in at.values()) + GRID.height + 18
     return Drawing(x + GRID.width + 4, height, boxes, lines, tuple(headings))
@@ -198,14 +196,13 @@ def make_box(
     match: Match,
     pairing: Pairing,
     at: tuple[int, float],
-    language: str,
+    tr: Translator,
 ) -> Box:
     """Return the box of a match at `at`."""
-    text = catalogue(language).gettext
     games = competition.games_won(state, pairing) if competition.best_of > 1 else {}
     first, second = (
         Slot(
-            _source_text(source, text) if team is None else team or text("nobody"),
+            _source_text(source, tr) if team is None else team or tr.text("nobody"),
             bool(team),
             bool(team) and team == pairing.winner,
             games.get(team) if team and games else None,
@@ -215,14 +212,14 @@ def make_box(
     return Box(match.id, *at, (first, second), pairing.open)
 
 
-def _source_text(source: Source, text: _Text) -> str:
+def _source_text(source: Source, tr: Translator) -> str:
     match source:
         case WinnerOf(match):
-            return text("Winner of {match}").format(match=match)
+            return tr.text("Winner of {match}", match=match)
         case LoserOf(match):
-            return text("Loser of {match}").format(match=match)
+            return tr.text("Loser of {match}", match=match)
         case Seed(number):
-            return text("Team {number}").format(number=number)
+            return tr.text("Team {number}", number=number)
         case _:
             return ""
 
@@ -234,23 +231,22 @@ class Round(NamedTuple):
     matches: tuple[Pairing, ...]
 
 
-def _rounds(competition: Competition, pairings: Sequence[Pairing], language: str) -> tuple[Round, ...]:
+def _rounds(competition: Competition, pairings: Sequence[Pairing], tr: Translator) -> tuple[Round, ...]:
     """Return the rounds that have a match between two known teams."""
-    text = catalogue(language).gettext
     names = {
-        "winners": text("Winners' side, round {number}"),
-        "losers": text("Losers' side, round {number}"),
-        "third": text("Third place"),
-        "final": text("Final, match {number}"),
-        None: text("Round {number}"),
+        "winners": tr.text("Winners' side, round {number}"),
+        "losers": tr.text("Losers' side, round {number}"),
+        "third": tr.text("Third place"),
+        "final": tr.text("Final, match {number}"),
+        None: tr.text("Round {number}"),
     }
     cup = competition.cup if isinstance(competition, Groups) else competition
     if isinstance(cup, Elimination) and cup.kind == "single":
-        names |= {"winners": text("Round {number}"), "final": text("Final")}
+        names |= {"winners": tr.text("Round {number}"), "final": tr.text("Final")}
     found: dict[str, list[Pairing]] = {}
     for pairing in pairings:
         if all(pairing.teams):
             group, dot, _ = pairing.id.partition(".")
-            template = text("Group {group}, round {number}") if dot else names[pairing.side]
+            template = tr.text("Group {group}, round {number}") if dot else names[pairing.side]
             found.setdefault(template.format(group=group, number=pairing.round), []).append(pairing)
     return tuple(Round(name, tuple(matches)) for name, matches in found.items())

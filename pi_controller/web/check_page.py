@@ -4,8 +4,9 @@ from dataclasses import asdict
 from shlex import quote
 from typing import Any
 
-from pi_controller.display import game_display, phrases
-from pi_controller.display.i18n import catalogue
+from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import Translator
+from pi_controller.display.phrases import Phrases
 from pi_controller.referee import commitment
 from pi_controller.rules import registry
 from pi_controller.table.view import Opening, View
@@ -19,41 +20,41 @@ def sealed_games() -> tuple[str, ...]:
     )
 
 
-def check_page(view: View | None, language: str = "en") -> str:
+def check_page(view: View | None, tr: Translator) -> str:
     """Return the page, prefilled with the last commitment that was opened in `view`."""
     opened = view.opening if view is not None else None
     game = view.game if view is not None and view.game in sealed_games() else registry.DEFAULT_GAME
     known = asdict(opened) if opened is not None else dict[str, Any]()
     return render(
         "check.html",
-        language,
-        prefilled=_describe_prefill(view, language),
-        games=[(name, game_display.game_name(name, language)) for name in sealed_games()],
+        tr,
+        prefilled=_describe_prefill(view, tr),
+        games=[(name, get_show(name, tr).name) for name in sealed_games()],
         game=game,
         known=known,
         command=_command(game, opened),
     )
 
 
-def _describe_prefill(view: View | None, language: str) -> str:
-    text = catalogue(language).gettext
+def _describe_prefill(view: View | None, tr: Translator) -> str:
     opened = view.opening if view is not None else None
     if view is None or opened is None:
-        sentence = text("No seal has been opened at this table yet. Enter your notes.")
+        sentence = tr.text("No seal has been opened at this table yet. Enter your notes.")
     else:
         pads = str(opened.pad)  # in slahal one digit for each bone
-        template = catalogue(language).ngettext(
+        sentence = tr.plural(
             "Hide {n}: the table wrote down pad {pads} before the hit.",
             "Hide {n}: the table wrote down pads {pads} before the hit.",
             len(pads),
+            n=opened.hide,
+            pads=Phrases(tr).join_pads(pads),
         )
-        sentence = template.format(n=opened.hide, pads=phrases.join_pads(pads, language))
     if view is None:
         return sentence
     for void in (*(opened.withdrawn if opened is not None else ()), *view.withdrawn):
-        sentence += " " + text("The seal {seal} is void and stays closed.").format(seal=f"{void[:16]}…")
+        sentence += " " + tr.text("The seal {seal} is void and stays closed.", seal=f"{void[:16]}…")
     if view.commit is not None and (opened is None or view.commit != opened.hash):
-        sentence = f"{sentence} {text('The seal of the hide in progress is opened after the hit.')}"
+        sentence = f"{sentence} {tr.text('The seal of the hide in progress is opened after the hit.')}"
     return sentence
 
 

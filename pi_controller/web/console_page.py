@@ -4,24 +4,21 @@ The server renders each page once with the texts and the state; afterwards the s
 Without scripts the console shows the state and a message that scripts are needed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from pi_controller.display import game_display, phrases
-from pi_controller.display.i18n import catalogue
+from pi_controller.display import game_display
+from pi_controller.display.i18n import Translator
+from pi_controller.display.phrases import Phrases
 from pi_controller.display.shown_names import isolate_name, player_name, team_name
 from pi_controller.rules.registry import game_class
 from pi_controller.table.view import View
 from pi_controller.web import game_page, live_page
 from pi_controller.web.templates import render
 
-Text = Callable[[str], str]
 Action = Mapping[str, Any]
-
-
-# The score sheet as a form: one labelled field for each value, with its choices.
 
 
 class SheetField(msgspec.Struct, frozen=True):
@@ -39,60 +36,6 @@ class SheetField(msgspec.Struct, frozen=True):
 
 _SIDES = {"hider", "hiding", "winner", "thrower", "king"}
 _OF_ONE_OF = {"name", "player"}
-
-
-def sheet_fields(view: View, language: str = "en") -> tuple[SheetField, ...]:
-    """Return the fields of the score sheet in `view`."""
-    return tuple(_collect_fields(view, view.sheet, (), language))
-
-
-def _collect_fields(view: View, part: Any, path: tuple[str | int, ...], language: str) -> list[SheetField]:
-    if isinstance(part, dict):
-        return [field for key, value in part.items() for field in _collect_fields(view, value, (*path, key), language)]
-    if isinstance(part, list | tuple):
-        return [field for i, value in enumerate(part) for field in _collect_fields(view, value, (*path, i), language)]
-    return [_field(view, part, path, language)]
-
-
-def _field(view: View, value: Any, path: tuple[str | int, ...], language: str) -> SheetField:
-    text = catalogue(language).gettext
-    key = next(str(step) for step in reversed(path) if isinstance(step, str) and step not in {"A", "B"})
-    label = _label(view, path)
-    if key in _OF_ONE_OF:
-        return SheetField(path, label, value, fixed=True)
-    words: tuple[Any, ...]
-    if isinstance(value, bool):
-        words = (True, False)
-    elif key in _SIDES:
-        words = (None, *view.scoreboard.scores)
-    elif key == "finish":
-        words = (None, *game_class(view.game).finishes)
-    else:
-        words = game_page.page_of(view).choices.get(key, ())
-    if not words:
-        return SheetField(path, label, value)
-    labels = {None: text("none"), True: text("yes"), False: text("no")}
-
-    def name(one: Any) -> str:
-        if one is None or isinstance(one, bool):
-            return labels[one]
-        return player_name(view, one) if key in _SIDES else game_display.key_to_words(str(one))
-
-    return SheetField(path, label, value, tuple((one, name(one)) for one in words))
-
-
-def _label(view: View, path: tuple[str | int, ...]) -> str:
-    """Format a path as text: `Long: Big Coulee`, `Players 2: sticks`."""
-    first, *rest = path
-    label = game_display.key_to_words(str(first))
-    for step in rest:
-        if isinstance(step, int):
-            label += f" {step + 1}"
-        elif step in {"A", "B"}:
-            label += f": {player_name(view, step)}"
-        else:
-            label += f": {game_display.key_to_words(step).lower()}"
-    return label
 
 
 BEAT_S = 5.0
@@ -147,7 +90,7 @@ class Console(msgspec.Struct, frozen=True):
 def console(
     view: View,
     legal: Sequence[Action],
-    language: str = "en",
+    tr: Translator,
     *,
     undo: str = "",
     last: Action | None = None,
@@ -165,99 +108,154 @@ def console(
     another game, `names` to name the teams now. `singer` adds a reminder to ask for each team's singer. `before` is the
     team that hid in the hide just settled, None if not known.
     """
-    text = catalogue(language).gettext
+    writer = ConsoleWriter(view, tr)
     waiting = view.phase in {"hide", "check", "hit", "guess"} and not view.hits and not view.opened
     return Console(
-        sides=game_page.cards(view, language),
-        facts=_facts(view, text, language, before, singer=singer),
-        play=game_page.page_of(view).entry_form(view, legal, language, options, begins=begins),
-        off=_why_blocked(view, text),
+        sides=writer.page.cards(view),
+        facts=writer.facts(before, singer=singer),
+        play=writer.page.entry_form(view, legal, options, begins=begins),
+        off=writer.why_blocked(),
         undo=undo,
-        question=_question(view, language),
-        past=tuple(live_page.list_past_turns(view, PAST, language)),
+        question=writer.question(),
+        past=tuple(live_page.list_past_turns(view, PAST, tr)),
         past_undo=last is not None and bool(view.past) and view.past[-1].actions[-1] == last,
         nameable=names,
-        again=_make_replacement(view, last, legal, language, options),
+        again=writer.make_replacement(last, legal, options),
         can_hide_again=waiting and view.hide > 0,
-        fields=sheet_fields(view, language) if sets else (),
+        fields=writer.sheet_fields() if sets else (),
     )
 
 
-def _facts(view: View, text: Text, language: str, before: str | None, *, singer: bool) -> tuple[str, ...]:
-    facts: list[str] = []
-    hiders = view.scoreboard.turn
-    if view.phase == "show" and hiders:
-        template = text("Next: hide {n}, {team} hides")
-        facts.append(template.format(n=view.hide + 1, team=isolate_name(team_name(view, hiders))))
-    elif view.hide:
-        facts.append(text("Hide {n}").format(n=view.hide))
-    facts += game_page.describe_notes(view, language)
-    if view.calls:
-        facts.append(
-            text("Called: {words}").format(
-                words=", ".join(game_display.word(c, language, view.game).shown for c in view.calls)
+class ConsoleWriter:
+    """Writes the parts of the console for `view`."""
+
+    def __init__(self, view: View, tr: Translator) -> None:
+        self.view, self.tr, self.say = view, tr, Phrases(tr)
+        self.page = game_page.page_of(view, tr)
+        self.show = self.page.show
+
+    def sheet_fields(self) -> tuple[SheetField, ...]:
+        """Return the fields of the score sheet in `view`."""
+        return tuple(self._collect_fields(self.view.sheet, ()))
+
+    def _collect_fields(self, part: Any, path: tuple[str | int, ...]) -> list[SheetField]:
+        if isinstance(part, dict):
+            return [field for key, value in part.items() for field in self._collect_fields(value, (*path, key))]
+        if isinstance(part, list | tuple):
+            return [field for i, value in enumerate(part) for field in self._collect_fields(value, (*path, i))]
+        return [self._field(part, path)]
+
+    def _field(self, value: Any, path: tuple[str | int, ...]) -> SheetField:
+        key = next(str(step) for step in reversed(path) if isinstance(step, str) and step not in {"A", "B"})
+        label = self._label(path)
+        if key in _OF_ONE_OF:
+            return SheetField(path, label, value, fixed=True)
+        words: tuple[Any, ...]
+        if isinstance(value, bool):
+            words = (True, False)
+        elif key in _SIDES:
+            words = (None, *self.view.scoreboard.scores)
+        elif key == "finish":
+            words = (None, *game_class(self.view.game).finishes)
+        else:
+            words = self.page.choices.get(key, ())
+        if not words:
+            return SheetField(path, label, value)
+        labels = {None: self.tr.text("none"), True: self.tr.text("yes"), False: self.tr.text("no")}
+
+        def name(one: Any) -> str:
+            if one is None or isinstance(one, bool):
+                return labels[one]
+            return player_name(self.view, one) if key in _SIDES else game_display.key_to_words(str(one))
+
+        return SheetField(path, label, value, tuple((one, name(one)) for one in words))
+
+    def _label(self, path: tuple[str | int, ...]) -> str:
+        """Format a path as text: `Long: Big Coulee`, `Players 2: sticks`."""
+        first, *rest = path
+        label = game_display.key_to_words(str(first))
+        for step in rest:
+            if isinstance(step, int):
+                label += f" {step + 1}"
+            elif step in {"A", "B"}:
+                label += f": {player_name(self.view, step)}"
+            else:
+                label += f": {game_display.key_to_words(step).lower()}"
+        return label
+
+    def facts(self, before: str | None, *, singer: bool) -> tuple[str, ...]:
+        """Return the state of play in short sentences, and the reminders (`GameShow.reminders`)."""
+        facts: list[str] = []
+        hiders = self.view.scoreboard.turn
+        if self.view.phase == "show" and hiders:
+            team = isolate_name(team_name(self.view, hiders))
+            facts.append(self.tr.text("Next: hide {n}, {team} hides", n=self.view.hide + 1, team=team))
+        elif self.view.hide:
+            facts.append(self.tr.text("Hide {n}", n=self.view.hide))
+        facts += self.page.describe_notes(self.view)
+        if self.view.calls:
+            facts.append(self.say.called(self.view))
+        if not self.view.sensors:
+            facts.append(self.tr.text("Sensors off"))
+        facts += self.show.reminders(self.view, before, singer=singer)
+        return tuple(facts)
+
+    def why_blocked(self) -> str:
+        """Return why play cannot continue, or ""."""
+        if self.view.phase == "halted":
+            return self.view.note or self.tr.text("Stop playing: the table cannot save the game.")
+        if self.view.held and not self.view.void:
+            team = isolate_name(team_name(self.view, self.view.protest))
+            return self.tr.text("Play is stopped: {team} protests. Decide below, or let play continue.", team=team)
+        return ""
+
+    def question(self) -> Asked | None:
+        """Return the open question, or that the match does not count; None if there is neither."""
+        if self.view.void and self.view.phase not in {"halted", "over"}:
+            title = f"{self.say.sentence(self.view)}. {self.say.notice(self.view)}"
+            close = game_page.FormButton(
+                "close-void", self.tr.text("Close game, take next match"), {"judge": "close_void"}, "main"
             )
+            return Asked(title, (close,))
+        asked = self.view.question if self.view.phase not in {"halted", "over"} else None
+        if asked is None:
+            return None
+        buttons = tuple(
+            game_page.FormButton(
+                f"answer-{one}",
+                self.say.choice(one).capitalize(),
+                {"judge": "answer", "answer": one},
+                key=one if one.isdecimal() else "",
+            )
+            for one in asked.choices
         )
-    if not view.sensors:
-        facts.append(text("Sensors off"))
-    facts += game_display.get_show(view.game).reminders(view, before, language, singer=singer)
-    return tuple(facts)
+        return Asked(self.say.question(asked, self.view.teams), buttons)
 
-
-def _why_blocked(view: View, text: Text) -> str:
-    if view.phase == "halted":
-        return view.note or text("Stop playing: the table cannot save the game.")
-    if view.held and not view.void:
-        template = text("Play is stopped: {team} protests. Decide below, or let play continue.")
-        return template.format(team=isolate_name(team_name(view, view.protest)))
-    return ""
-
-
-def _question(view: View, language: str) -> Asked | None:
-    if view.void and view.phase not in {"halted", "over"}:
-        text = catalogue(language).gettext
-        title = f"{phrases.sentence(view, language)}. {phrases.notice(view, language)}"
-        close = game_page.FormButton("close-void", text("Close game, take next match"), {"judge": "close_void"}, "main")
-        return Asked(title, (close,))
-    asked = view.question if view.phase not in {"halted", "over"} else None
-    if asked is None:
-        return None
-    buttons = tuple(
-        game_page.FormButton(
-            f"answer-{one}",
-            phrases.choice(one, language).capitalize(),
-            {"judge": "answer", "answer": one},
-            key=one if one.isdecimal() else "",
-        )
-        for one in asked.choices
-    )
-    return Asked(phrases.question(asked, language, view.teams), buttons)
-
-
-def _make_replacement(
-    view: View, last: Action | None, legal: Sequence[Action], language: str, options: Mapping[str, Any] | None
-) -> Again | None:
-    page = game_page.page_of(view)
-    if last is None or last.get("do") not in page.replaceable_actions:
-        return None
-    text = catalogue(language).gettext
-    if last["do"] == "hit":
-        found = not last["found"]
-        label = text("Wrong: it was found") if found else text("Wrong: it was missed")
-        return Again(
-            label, game_page.FormButton("again", label, game_page.make_call({**last, "found": found}, again=True))
-        )
-    if last["do"] in {"toss", "lot"}:
-        key = "winner" if last["do"] == "toss" else "first"
-        other = "B" if last[key] == "A" else "A"
-        label = text("Wrong: it was {team}").format(team=isolate_name(team_name(view, other)))
-        return Again(label, game_page.FormButton("again", label, game_page.make_call({**last, key: other}, again=True)))
-    label = text("Wrong: it was something else")
-    return Again(label, play=page.entry_form(view, legal, language, options, again=last))
+    def make_replacement(
+        self, last: Action | None, legal: Sequence[Action], options: Mapping[str, Any] | None
+    ) -> Again | None:
+        """Return how `last`, the last action, can be replaced; None if it cannot."""
+        if last is None or last.get("do") not in self.page.replaceable_actions:
+            return None
+        if last["do"] == "hit":
+            found = not last["found"]
+            label = self.tr.text("Wrong: it was found") if found else self.tr.text("Wrong: it was missed")
+            return Again(
+                label, game_page.FormButton("again", label, game_page.make_call({**last, "found": found}, again=True))
+            )
+        if last["do"] in {"toss", "lot"}:
+            key = "winner" if last["do"] == "toss" else "first"
+            other = "B" if last[key] == "A" else "A"
+            label = self.tr.text("Wrong: it was {team}", team=isolate_name(team_name(self.view, other)))
+            return Again(
+                label, game_page.FormButton("again", label, game_page.make_call({**last, key: other}, again=True))
+            )
+        label = self.tr.text("Wrong: it was something else")
+        return Again(label, play=self.page.entry_form(self.view, legal, options, again=last))
 
 
 def sign_in(
-    language: str = "en",
+    tr: Translator,
     names: Sequence[str] = (),
     home: str = "/judge",
     *,
@@ -271,17 +269,16 @@ def sign_in(
     without a touch the page returns to the public page; 0 for never. With `readable` it warns that the PIN is not
     encrypted.
     """
-    heading = catalogue(language).gettext(heading) if heading else ""
     shown = names if len(names) <= MAX_SIGN_IN_NAMES else ()
     return render(
-        "sign_in.html", language, heading=heading, names=shown, home=home, back_s=f"{back_s:g}", readable=readable
+        "sign_in.html", tr, heading=tr.text(heading), names=shown, home=home, back_s=f"{back_s:g}", readable=readable
     )
 
 
 def page(
     view: View,
     content: Console,
-    language: str = "en",
+    tr: Translator,
     *,
     as_of: str = "",
     me: str = "",
@@ -294,15 +291,15 @@ def page(
 
     With `settings` it links the settings page, with `start` that of a card's choice.
     """
-    shown = live_page.make_board(view, language)
+    shown = live_page.make_board(view, tr)
     return render(
         "judge.html",
-        language,
-        heading=game_display.game_name(view.game, language),
+        tr,
+        heading=game_display.get_show(view.game, tr).name,
         sentence=shown.texts["sentence"],
         turn_worth=shown.texts.get("turn_worth", ""),
         link=shown.texts["link"],
-        note=phrases.notice(view, language),
+        note=Phrases(tr).notice(view),
         as_of_time=as_of,
         me=me,
         settings=settings,

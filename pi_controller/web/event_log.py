@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 
 from pi_controller.display import phrases
-from pi_controller.display.game_display import describe_action, key_to_words
-from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.game_display import get_show, key_to_words
+from pi_controller.display.i18n import Translator
+from pi_controller.display.phrases import Phrases
 from pi_controller.display.shown_names import clean_name, isolate_name
 from pi_controller.errors import JournalError
 from pi_controller.journal import file
@@ -22,7 +23,7 @@ from pi_controller.referee import facts
 from pi_controller.referee.history import Counted, with_status
 from pi_controller.referee.judge import ClosedBy
 from pi_controller.table.view import QuestionView
-from pi_controller.text import strip_controls
+from pi_controller.text import mark, strip_controls
 
 LAST = 20
 _LOOKED_AT = 400
@@ -75,8 +76,15 @@ class EventLog(msgspec.Struct, frozen=True):
     action: dict[str, Any] | None = None
 
 
+CAUSES: Mapping[ClosedBy, str] = {
+    "forfeit": mark("{team} give up"),
+    "disqualified": mark("{team} are disqualified"),
+    "no_show": mark("{team} were not there when called"),
+}
+
+
 def read_event_log(
-    path: Path, game: str, teams: Mapping[str, str], language: str = "en", mark: int = 0, to: int | None = None
+    path: Path, game: str, teams: Mapping[str, str], tr: Translator, mark: int = 0, to: int | None = None
 ) -> EventLog:
     """Return the end of the journal at `path`, up to record `to`. Raises `JournalError`.
 
@@ -94,138 +102,137 @@ def read_event_log(
         records = [(row.batch, file.decode(row.body)) for row in rows]
     except JournalError as error:
         raise file.journal_error(path, "a record cannot be read") from error
-    entries = lines(records, game, teams, language, rows[0].seq if rows else 1)
+    writer = LogWriter(game, teams, tr)
+    entries = writer.lines(records, rows[0].seq if rows else 1)
     marked = [fact for batch, fact in records if batch == mark]
-    taken = list(_batch(list(enumerate(with_status([(mark, fact) for fact in marked]))), game, teams, language))
+    taken = list(writer.batch(list(enumerate(with_status([(mark, fact) for fact in marked])))))
     done = next((fact for fact in reversed(marked) if isinstance(fact, facts.ActionPlayed)), None)
-    undo = _sentence(done, game, teams, language) if done else taken[-1].text if taken else ""
+    undo = writer.sentence(done) if done else taken[-1].text if taken else ""
     return EventLog(tuple(entries[-LAST:]), undo, dict(done.action) if done else None)
 
 
-def lines(
-    records: list[tuple[int, facts.Fact]], game: str, teams: Mapping[str, str], language: str = "en", first: int = 1
-) -> list[LogLine]:
-    """Return the lines of `records`, numbered from `first`."""
-    out: list[LogLine] = []
-    for _, batch in groupby(enumerate(with_status(records), first), key=lambda one: one[1].batch):
-        out += _batch(list(batch), game, teams, language)
-    return out
+class LogWriter:
+    """Writes facts of a `game` between `teams` as sentences in the language of `tr`."""
 
+    def __init__(self, game: str, teams: Mapping[str, str], tr: Translator) -> None:
+        self._teams, self._tr = teams, tr
+        self._show, self._say = get_show(game, tr), Phrases(tr)
 
-def _batch(records: list[tuple[int, Counted]], game: str, teams: Mapping[str, str], language: str) -> Iterator[LogLine]:
-    text = catalogue(language).gettext
-    called = next(
-        ((seq, fact, counts) for seq, (_, fact, counts) in records if isinstance(fact, facts.CommandIssued)), None
-    )
-    silent = True
-    for seq, (_, fact, counts) in records:
-        sentence = _sentence(fact, game, teams, language)
-        if sentence:
-            by = str(getattr(fact, "by", ""))
-            source = by if by in _BY else ""
-            alone = "judge" if isinstance(fact, _BY_WORD) else "sensor"
-            actor = source or ("table" if isinstance(fact, _OF_THE_TABLE) else alone)
-            who = called[1].actor if called and source in ("", "judge") else text(_BY[actor])
-            silent = False
-            yield LogLine(seq, fact.t, who, sentence, not counts)
-    if called is not None and silent:
-        seq, fact, counts = called
-        sentence = text(_CALLED.get(fact.call, key_to_words(fact.call)))
-        yield LogLine(seq, fact.t, fact.actor, sentence, not counts)
+    def lines(self, records: list[tuple[int, facts.Fact]], first: int = 1) -> list[LogLine]:
+        """Return the lines of `records`, numbered from `first`."""
+        out: list[LogLine] = []
+        for _, batch in groupby(enumerate(with_status(records), first), key=lambda one: one[1].batch):
+            out += self.batch(list(batch))
+        return out
 
+    def batch(self, records: list[tuple[int, Counted]]) -> Iterator[LogLine]:
+        """Yield the lines of the facts of one batch, by their numbers."""
+        called = next(
+            ((seq, fact, counts) for seq, (_, fact, counts) in records if isinstance(fact, facts.CommandIssued)), None
+        )
+        silent = True
+        for seq, (_, fact, counts) in records:
+            sentence = self.sentence(fact)
+            if sentence:
+                by = str(getattr(fact, "by", ""))
+                source = by if by in _BY else ""
+                alone = "judge" if isinstance(fact, _BY_WORD) else "sensor"
+                actor = source or ("table" if isinstance(fact, _OF_THE_TABLE) else alone)
+                who = called[1].actor if called and source in ("", "judge") else self._tr.text(_BY[actor])
+                silent = False
+                yield LogLine(seq, fact.t, who, sentence, not counts)
+        if called is not None and silent:
+            seq, fact, counts = called
+            sentence = self._tr.text(_CALLED.get(fact.call, key_to_words(fact.call)))
+            yield LogLine(seq, fact.t, fact.actor, sentence, not counts)
 
-def _format_action(game: str, action: Mapping[str, Any], teams: Mapping[str, str], language: str) -> str:
-    """Return an action as text, or its notation if it has none."""
-    return describe_action(game, action, teams, language) or format_action(game, action)
+    def sentence(self, fact: facts.Fact) -> str:
+        """Return a fact as a short sentence, "" if it need not be shown."""
 
+        def with_reason(sentence: str, reason: str) -> str:
+            return f"{sentence}: {strip_controls(reason)}" if reason else sentence
 
-CAUSES: Mapping[ClosedBy, str] = {
-    "forfeit": mark("{team} give up"),
-    "disqualified": mark("{team} are disqualified"),
-    "no_show": mark("{team} were not there when called"),
-}
-
-
-def _sentence(fact: facts.Fact, game: str, teams: Mapping[str, str], language: str) -> str:
-    """Return a fact as a short sentence, "" if it need not be shown."""
-    text = catalogue(language).gettext
-
-    def with_reason(sentence: str, reason: str) -> str:
-        return f"{sentence}: {strip_controls(reason)}" if reason else sentence
-
-    match fact:
-        case facts.GameOpened(after=after) if after:
-            return text("A new game was started. The last one is saved: {file}").format(file=after)
-        case facts.GameOpened():
-            return text("The game was set up.")
-        case facts.ActionPlayed(action=action, calls=calls):
-            words = f" → {', '.join(map(key_to_words, calls))}" if calls else ""
-            return _format_action(game, action, teams, language) + words
-        case facts.FoulSeen(foul=foul, by=by):
-            return text("A foul of the {by}: {foul}").format(by=by, foul=phrases.foul(foul, language))
-        case facts.Question():
-            asked = QuestionView(fact.about, (), fact.pads, fact.foul, against=fact.against)
-            return text("Asked: {question}").format(question=phrases.question(asked, language, teams))
-        case facts.Answer(answer=answer, by="clock"):
-            return text("Not answered in time: {answer}").format(answer=phrases.choice(answer, language))
-        case facts.Answer(answer=answer):
-            return text("Answered: {answer}").format(answer=phrases.choice(answer, language))
-        case facts.QuestionWithdrawn(why=about) | facts.Notice(about=about):
-            return text(phrases.NOTICES.get(about, key_to_words(about)))
-        case facts.GameClosed(by=by, cause=cause, reason=reason):
-            sentence = text(CAUSES[cause]).format(team=isolate_name(teams.get(by, by)))
-            return with_reason(sentence, reason)
-        case facts.Commit(hide=hide):
-            return text("Hide {hide} was sealed.").format(hide=hide)
-        case facts.JudgedByEye():
-            return text("Ready for hits; the judge enters what they find.")
-        case facts.CommitmentWithdrawn(why=reason):
-            return with_reason(text("The seal was withdrawn"), reason)
-        case facts.HideAgain(why=reason):
-            return with_reason(text("The hide starts over"), key_to_words(reason))
-        case facts.StrikeFelt(pads=pads):
-            return text("A hit on {pads}.").format(pads=phrases.join_pads(pads, language))
-        case facts.StrikeKept(pads=pads):
-            return text("A hit on {pads} while play stood.").format(pads=phrases.join_pads(pads, language))
-        case facts.Reveal(hide=hide, pad=pad):
-            return text("The seal of hide {hide} was opened: {pad}").format(hide=hide, pad=pad)
-        case facts.BeadShown():
-            return text("The bead was shown.")
-        case facts.LinkSeen(up=up, why=reason):
-            return with_reason(text("The mat is connected") if up else text("The mat is disconnected"), reason)
-        case facts.SensorsSeen(faults=faults):
-            return text("Faulty sensors: {n}").format(n=len(faults))
-        case facts.SensorsUsed(on=on, reason=reason):
-            return with_reason(text("Playing with the sensors") if on else text("Playing without the sensors"), reason)
-        case facts.StateSet(reason=reason):
-            return with_reason(text("The score was set by hand"), reason)
-        case facts.ProtestMade(by=by, text=words):
-            return with_reason(text("{team} protests").format(team=isolate_name(teams.get(by, by))), words)
-        case facts.ProtestRuled(ruling=ruling, reason=reason):
-            return with_reason(text("The protest: {ruling}").format(ruling=key_to_words(ruling).lower()), reason)
-        case facts.ClockSet(running=running, reason=reason):
-            return with_reason(text("The clock was started") if running else text("The clock was stopped"), reason)
-        case facts.TeamsNamed(teams=named):
-            both = {key: isolate_name(clean_name(named.get(team, ""))) for key, team in (("a", "A"), ("b", "B"))}
-            return text("The teams are {a} and {b}").format(**both)
-        case facts.MatchGiven(match=match):
-            return text("A game of the tournament's match {match}").format(match=match)
-        case facts.MatchVoid(why=reason):
-            return (
-                text(phrases.VOID_REASONS.get(reason, phrases.VOID_REASONS["changed"]))
-                if reason
-                else text("The match counts again.")
-            )
-        case facts.VoidClosed():
-            return text("The game is closed: its match no longer counts.")
-        case facts.RoundClock(left_s=left, running=running):
-            said = (
-                text("The round's clock is running, {left} left")
-                if running
-                else text("The round's clock is stopped at {left}")
-            )
-            return said.format(left=phrases.remaining(left, 0.0))
-        case facts.Undone(reason=reason):
-            return with_reason(text("Undone"), reason)
-        case _:
-            return ""
+        match fact:
+            case facts.GameOpened(after=after) if after:
+                return self._tr.text("A new game was started. The last one is saved: {file}", file=after)
+            case facts.GameOpened():
+                return self._tr.text("The game was set up.")
+            case facts.ActionPlayed(action=action, calls=calls):
+                words = f" → {', '.join(map(key_to_words, calls))}" if calls else ""
+                return (
+                    self._show.describe_action(action, self._teams) or format_action(self._show.game, action)
+                ) + words
+            case facts.FoulSeen(foul=foul, by=by):
+                return self._tr.text("A foul of the {by}: {foul}", by=by, foul=self._say.foul(foul))
+            case facts.Question():
+                asked = QuestionView(fact.about, (), fact.pads, fact.foul, against=fact.against)
+                return self._tr.text("Asked: {question}", question=self._say.question(asked, self._teams))
+            case facts.Answer(answer=answer, by="clock"):
+                return self._tr.text("Not answered in time: {answer}", answer=self._say.choice(answer))
+            case facts.Answer(answer=answer):
+                return self._tr.text("Answered: {answer}", answer=self._say.choice(answer))
+            case facts.QuestionWithdrawn(why=about) | facts.Notice(about=about):
+                return self._tr.text(phrases.NOTICES.get(about, key_to_words(about)))
+            case facts.GameClosed(by=by, cause=cause, reason=reason):
+                sentence = self._tr.text(CAUSES[cause], team=isolate_name(self._teams.get(by, by)))
+                return with_reason(sentence, reason)
+            case facts.Commit(hide=hide):
+                return self._tr.text("Hide {hide} was sealed.", hide=hide)
+            case facts.JudgedByEye():
+                return self._tr.text("Ready for hits; the judge enters what they find.")
+            case facts.CommitmentWithdrawn(why=reason):
+                return with_reason(self._tr.text("The seal was withdrawn"), reason)
+            case facts.HideAgain(why=reason):
+                return with_reason(self._tr.text("The hide starts over"), key_to_words(reason))
+            case facts.StrikeFelt(pads=pads):
+                return self._tr.text("A hit on {pads}.", pads=self._say.join_pads(pads))
+            case facts.StrikeKept(pads=pads):
+                return self._tr.text("A hit on {pads} while play stood.", pads=self._say.join_pads(pads))
+            case facts.Reveal(hide=hide, pad=pad):
+                return self._tr.text("The seal of hide {hide} was opened: {pad}", hide=hide, pad=pad)
+            case facts.BeadShown():
+                return self._tr.text("The bead was shown.")
+            case facts.LinkSeen(up=up, why=reason):
+                return with_reason(
+                    self._tr.text("The mat is connected") if up else self._tr.text("The mat is disconnected"), reason
+                )
+            case facts.SensorsSeen(faults=faults):
+                return self._tr.text("Faulty sensors: {n}", n=len(faults))
+            case facts.SensorsUsed(on=on, reason=reason):
+                return with_reason(
+                    self._tr.text("Playing with the sensors") if on else self._tr.text("Playing without the sensors"),
+                    reason,
+                )
+            case facts.StateSet(reason=reason):
+                return with_reason(self._tr.text("The score was set by hand"), reason)
+            case facts.ProtestMade(by=by, text=words):
+                return with_reason(self._tr.text("{team} protests", team=isolate_name(self._teams.get(by, by))), words)
+            case facts.ProtestRuled(ruling=ruling, reason=reason):
+                return with_reason(self._tr.text("The protest: {ruling}", ruling=key_to_words(ruling).lower()), reason)
+            case facts.ClockSet(running=running, reason=reason):
+                return with_reason(
+                    self._tr.text("The clock was started") if running else self._tr.text("The clock was stopped"),
+                    reason,
+                )
+            case facts.TeamsNamed(teams=named):
+                both = {key: isolate_name(clean_name(named.get(team, ""))) for key, team in (("a", "A"), ("b", "B"))}
+                return self._tr.text("The teams are {a} and {b}", **both)
+            case facts.MatchGiven(match=match):
+                return self._tr.text("A game of the tournament's match {match}", match=match)
+            case facts.MatchVoid(why=reason):
+                return (
+                    self._tr.text(phrases.VOID_REASONS.get(reason, phrases.VOID_REASONS["changed"]))
+                    if reason
+                    else self._tr.text("The match counts again.")
+                )
+            case facts.VoidClosed():
+                return self._tr.text("The game is closed: its match no longer counts.")
+            case facts.RoundClock(left_s=left_s, running=running):
+                left = phrases.remaining(left_s, 0.0)
+                if running:
+                    return self._tr.text("The round's clock is running, {left} left", left=left)
+                return self._tr.text("The round's clock is stopped at {left}", left=left)
+            case facts.Undone(reason=reason):
+                return with_reason(self._tr.text("Undone"), reason)
+            case _:
+                return ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
+from pi_controller.display.i18n import Translator
 from pi_controller.web.live_page import Board, make_board, overlay, room
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ HEARTBEAT_S = 15.0
 BLOCK = 1024
 _RETRY_MS, _RETRY_SPREAD_MS = 1000, 3000
 _STRIDE = 1117  # spreads the delays evenly for any number of watchers
-BoardMaker: TypeAlias = "Callable[[View, str], Board]"
+BoardMaker: TypeAlias = "Callable[[View, Translator], Board]"
 BOARD_MAKERS: Mapping[str, BoardMaker] = {
     "": make_board,
     "overlay": overlay,
@@ -34,9 +35,9 @@ def retry_ms(number: int) -> int:
 
 
 @lru_cache(maxsize=4)
-def event(snapshot: Snapshot, language: str, shape: str = "") -> bytes:
+def event(snapshot: Snapshot, tr: Translator, shape: str = "") -> bytes:
     """Encode a snapshot as one event `view` (`EventContent`); `shape` is one of `BOARD_MAKERS`."""
-    content = BOARD_MAKERS[shape](snapshot.view, language)
+    content = BOARD_MAKERS[shape](snapshot.view, tr)
     data = msgspec.json.encode({"view": snapshot.view, **msgspec.structs.asdict(content)})
     return encode_event(snapshot.id, "view", data)
 
@@ -54,7 +55,7 @@ def beat(t: float) -> bytes:
 
 async def stream(
     feed: Feed,
-    language: str,
+    tr: Translator,
     last_id: str | None,
     number: int,
     heartbeat_s: float = HEARTBEAT_S,
@@ -77,7 +78,7 @@ async def stream(
         while not watcher.ended:
             snapshot = await watcher.next(heartbeat_s)
             if snapshot is not None:
-                yield event(snapshot, language, shape)
+                yield event(snapshot, tr, shape)
             elif not watcher.ended:
                 yield beat(feed.clock())
     finally:

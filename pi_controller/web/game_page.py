@@ -1,6 +1,6 @@
 """A game's parts of the pages: its scoreboard as texts and strokes, and its form on the judge's console.
 
-`GamePage` shows any game by its scoreboard. A game can have a subclass: `PAGE` of its module `console`.
+`GamePage` shows any game by its scoreboard. A game can have a subclass, `PAGE` of its module `console`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
 import msgspec
 
 from pi_controller.display import drawing, game_display
-from pi_controller.display.i18n import catalogue
+from pi_controller.display.i18n import Translator
 from pi_controller.display.shown_names import isolate_name, player_name, team_name
 from pi_controller.pinmap import pinmap
 from pi_controller.record.notation import format_action
@@ -21,7 +21,6 @@ from pi_controller.rules.scoreboard import Count, Side
 from pi_controller.table.view import View
 from pi_controller.web.templates import render
 
-Text = Callable[[str], str]
 Action = Mapping[str, Any]
 
 # Input forms of the judge's console: possible actions as buttons and rows of choices with stable ids.
@@ -123,7 +122,7 @@ class FormContext(NamedTuple):
 
     view: View
     legal: Sequence[Action]
-    text: Text
+    tr: Translator
     options: Mapping[str, Any]
     again: Action | None = None
 
@@ -140,7 +139,7 @@ class FormContext(NamedTuple):
     @property
     def title(self) -> str:
         """The title of a form that replaces the last action; else ""."""
-        return self.text("What was it?") if self.again else ""
+        return self.tr.text("What was it?") if self.again else ""
 
     def make_call(self, action: Action) -> dict[str, Any]:
         """Return the call for `action`, or the call that replaces the last action by it."""
@@ -180,10 +179,10 @@ def ready_button(moment: FormContext, label: str) -> FormButton | None:
     return None if moment.again else FormButton("hidden", label, {"judge": "hidden"}, "", "h", on=hiding)
 
 
-def pad_choices(text: Text, off: frozenset[int] = frozenset()) -> tuple[FormChoice, ...]:
+def pad_choices(tr: Translator, off: frozenset[int] = frozenset()) -> tuple[FormChoice, ...]:
     """Return the pads as choices; those in `off` are disabled."""
     return tuple(
-        FormChoice(pad, str(pad), text("pad {pad}").format(pad=pad), on=pad not in off)
+        FormChoice(pad, str(pad), tr.text("pad {pad}", pad=pad), on=pad not in off)
         for pad in range(1, pinmap().pads.count + 1)
     )
 
@@ -208,10 +207,10 @@ def throw_form(
 
     `values` is the worth of a throw by the counts of its pieces.
     """
-    submit = FormButton("throw", moment.text("Enter the throw"), moment.make_call({"do": "throw"}), "main", "e")
+    submit = FormButton("throw", moment.tr.text("Enter the throw"), moment.make_call({"do": "throw"}), "main", "e")
     worth = {"".join(map(str, counts)): value for counts, value in values.items()} if values else None
     word, label = slip
-    again = FormButton(word, moment.text(label), moment.make_call({"do": word}))
+    again = FormButton(word, moment.tr.text(label), moment.make_call({"do": word}))
     return EntryForm("pieces", moment.title, (), rows, None, submit, (again,), worth)
 
 
@@ -250,51 +249,6 @@ class DrawnSide(NamedTuple):
         return self.bars if self.score in self.bars else (self.score, *self.bars)
 
 
-def make_bar(view: View, count: Count, language: str = "en") -> CountBar:
-    """Return a count of the scoreboard as text and strokes."""
-    of = min(count.of, MAX_STROKES)
-    unit = game_display.label(view.game, count.unit, language)
-    return CountBar(unit, count.n, drawing.count_pixels(count.n, count.of, of), of)
-
-
-def draw_sides(view: View, language: str = "en") -> list[DrawnSide]:
-    """Return the sides of the scoreboard of `view` as texts."""
-    board = view.scoreboard
-
-    def draw(number: int, side: Side) -> DrawnSide:
-        state = "waits" if side.role else "out" if side.out else ""
-        state = "won" if side.key == board.winner else "turn" if side.key == board.turn else state
-        role = side.role or ("out" if side.out else "")
-        return DrawnSide(
-            side.key.lower() if board.of_teams else f"p{number}",
-            side.key if board.of_teams else str(number),
-            player_name(view, side.key),
-            game_display.label(view.game, role, language) if role else "",
-            state,
-            make_bar(view, side.counts[0], language),
-            tuple(make_bar(view, bar, language) for bar in side.bars),
-            tuple(game_display.describe_note(view.game, note, language) for note in side.notes),
-        )
-
-    return [draw(number, side) for number, side in enumerate(board.sides, 1)]
-
-
-def draw_pool(view: View, language: str = "en") -> CountBar | None:
-    """Return the pool of the scoreboard of `view`, or None."""
-    return make_bar(view, view.scoreboard.pool, language) if view.scoreboard.pool else None
-
-
-def describe_notes(view: View, language: str = "en") -> list[str]:
-    """Return the notes on the whole game."""
-    return [game_display.describe_note(view.game, note, language) for note in view.scoreboard.notes]
-
-
-def cards(view: View, language: str = "en") -> str:
-    """Return the judge's cards as HTML: the teams with the pool between them, or the players and then the pool."""
-    sides, pool = draw_sides(view, language), draw_pool(view, language)
-    return render("cards.html", language, sides=sides, pool=pool, teams=view.scoreboard.of_teams)
-
-
 SheetT = TypeVar("SheetT")
 
 
@@ -308,32 +262,75 @@ class GamePage(Generic[SheetT]):
     replaceable_actions: ClassVar[frozenset[str]] = frozenset()
     """The names of actions that the judge can replace at once by another of their kind."""
 
-    def sheet(self, view: View) -> SheetT:
+    def __init__(self, game: str, tr: Translator) -> None:
+        self.tr, self.show = tr, game_display.get_show(game, tr)
+
+    @classmethod
+    def sheet(cls, view: View) -> SheetT:
         """Return the score sheet in `view`, typed as this game's."""
         return cast("SheetT", view.sheet)
 
-    def table(self, view: View, language: str = "en") -> str:
+    def table(self, view: View) -> str:
         """Return the table as HTML."""
-        own = render(self.template, language, sheet=view.sheet, **self.values(view, language)) if self.template else ""
+        own = render(self.template, self.tr, sheet=view.sheet, **self.values(view)) if self.template else ""
         return own + render(
             "scoreboard.html",
-            language,
-            sides=draw_sides(view, language),
-            pool=draw_pool(view, language),
-            notes=describe_notes(view, language),
+            self.tr,
+            sides=self.draw_sides(view),
+            pool=self.draw_pool(view),
+            notes=self.describe_notes(view),
             teams=view.scoreboard.of_teams,
             goal=view.scoreboard.goal,
         )
 
-    def values(self, view: View, language: str) -> dict[str, Any]:  # noqa: ARG002 - for subclasses
+    def values(self, view: View) -> dict[str, Any]:  # noqa: ARG002 - for subclasses
         """Return the template's values besides `sheet` and `text`."""
         return {}
+
+    def make_bar(self, count: Count) -> CountBar:
+        """Return a count of the scoreboard as text and strokes."""
+        of = min(count.of, MAX_STROKES)
+        unit = self.show.label(count.unit)
+        return CountBar(unit, count.n, drawing.count_pixels(count.n, count.of, of), of)
+
+    def draw_sides(self, view: View) -> list[DrawnSide]:
+        """Return the sides of the scoreboard of `view` as texts."""
+        board = view.scoreboard
+
+        def draw(number: int, side: Side) -> DrawnSide:
+            state = "waits" if side.role else "out" if side.out else ""
+            state = "won" if side.key == board.winner else "turn" if side.key == board.turn else state
+            role = side.role or ("out" if side.out else "")
+            return DrawnSide(
+                side.key.lower() if board.of_teams else f"p{number}",
+                side.key if board.of_teams else str(number),
+                player_name(view, side.key),
+                self.show.label(role) if role else "",
+                state,
+                self.make_bar(side.counts[0]),
+                tuple(self.make_bar(bar) for bar in side.bars),
+                tuple(self.show.describe_note(note) for note in side.notes),
+            )
+
+        return [draw(number, side) for number, side in enumerate(board.sides, 1)]
+
+    def draw_pool(self, view: View) -> CountBar | None:
+        """Return the pool of the scoreboard of `view`, or None."""
+        return self.make_bar(view.scoreboard.pool) if view.scoreboard.pool else None
+
+    def describe_notes(self, view: View) -> list[str]:
+        """Return the notes on the whole game."""
+        return [self.show.describe_note(note) for note in view.scoreboard.notes]
+
+    def cards(self, view: View) -> str:
+        """Return the judge's cards as HTML: the teams with the pool between them, or the players and then the pool."""
+        sides, pool = self.draw_sides(view), self.draw_pool(view)
+        return render("cards.html", self.tr, sides=sides, pool=pool, teams=view.scoreboard.of_teams)
 
     def entry_form(
         self,
         view: View,
         legal: Sequence[Action],
-        language: str = "en",
         options: Mapping[str, Any] | None = None,
         again: Action | None = None,
         *,
@@ -344,21 +341,20 @@ class GamePage(Generic[SheetT]):
         `legal` are the actions that the game allows (`Game.legal_actions`), `options` the game's, such as the worth of
         throws. `begins` is whether the user may begin another game after this one.
         """
-        text = catalogue(language).gettext
-        moment = FormContext(view, legal, text, options or {}, again)
+        moment = FormContext(view, legal, self.tr, options or {}, again)
         # a foul of the last hide can still be called after the game, in its own form
         if view.phase == "over" and view.void and not again:
             # no rematch: it would block the hub's match
-            return EntryForm("over", text("Waiting for the next match from the hub"))
+            return EntryForm("over", self.tr.text("Waiting for the next match from the hub"))
         if view.phase == "over" and not again:
-            return EntryForm("over", text("The game is over"), new_games(moment) if begins else ())
+            return EntryForm("over", self.tr.text("The game is over"), new_games(moment) if begins else ())
         if made := self.form(moment):
             return made
         if legal and not again:
             return EntryForm("choice", "", plain_buttons(view.game, legal))
-        return EntryForm("choice", moment.title or text("No entry is needed now"))
+        return EntryForm("choice", moment.title or self.tr.text("No entry is needed now"))
 
-    def fouls(self, view: View, game: Game[Any], state: object, language: str = "en") -> tuple[FoulsOf, ...]:  # noqa: ARG002
+    def fouls(self, view: View, game: Game[Any], state: object) -> tuple[FoulsOf, ...]:  # noqa: ARG002
         """Return the fouls that the judge can call now, by hide; `state` is the game's state in `view`."""
         return ()
 
@@ -369,28 +365,25 @@ class GamePage(Generic[SheetT]):
 
 def new_games(moment: FormContext) -> tuple[FormButton, ...]:
     """Return the buttons for another game by the same rules; teams also get one with changed sides."""
-    text, command = moment.text, {"judge": "new_game"}
-    confirm = text("Touch again: this game is saved and a new one starts")
+    tr, command = moment.tr, {"judge": "new_game"}
+    confirm = tr.text("Touch again: this game is saved and a new one starts")
     if "players" in moment.options:
-        return (FormButton("new-game", text("New game"), command, confirm=confirm),)
-    swapped = text("Rematch with sides changed: {a} as B, {b} as A")
+        return (FormButton("new-game", tr.text("New game"), command, confirm=confirm),)
     names = {key: isolate_name(team_name(moment.view, team)) for key, team in (("a", "A"), ("b", "B"))}
+    swapped = tr.text("Rematch with sides changed: {a} as B, {b} as A", **names)
     return (
-        FormButton("new-game", text("Rematch"), command, confirm=confirm),
-        FormButton("new-game-swapped", swapped.format(**names), {**command, "swapped": True}, confirm=confirm),
+        FormButton("new-game", tr.text("Rematch"), command, confirm=confirm),
+        FormButton("new-game-swapped", swapped, {**command, "swapped": True}, confirm=confirm),
     )
 
 
-_PLAIN = GamePage[Mapping[str, Any]]()
-
-
 @cache
-def page_of_game(game: str) -> GamePage[Any]:
-    """Return the page of the game with this name: `PAGE` of its module, else the plain one."""
+def page_of_game(game: str, tr: Translator) -> GamePage[Any]:
+    """Return the page of the game with this name: of the class `PAGE` of its module, else the plain one."""
     own = registry.game_module(game, "console") if registry.playable(game) else None
-    return _PLAIN if own is None else own.PAGE
+    return (GamePage[Mapping[str, Any]] if own is None else own.PAGE)(game, tr)
 
 
-def page_of(view: View) -> GamePage[Any]:
+def page_of(view: View, tr: Translator) -> GamePage[Any]:
     """Return the page of the game of `view`."""
-    return page_of_game(view.game)
+    return page_of_game(view.game, tr)

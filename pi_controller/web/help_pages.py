@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.help import contents
 from pi_controller.web.limits import CSP
 from pi_controller.web.public_pages import Answer
@@ -51,5 +52,5 @@ def _search_help(request: Request) -> Response:
 
 def _help_page(address: str | None, title: str, **values: Any) -> HTMLResponse:
     values = {"query": "", "results": [], "content": "", **values}
-    page = render("help.html", title=title, address=address, sections=contents.list_sections(), **values)
+    page = render("help.html", ENGLISH, title=title, address=address, sections=contents.list_sections(), **values)
     return HTMLResponse(page, headers=_HELP_HEADERS)

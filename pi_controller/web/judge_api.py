@@ -15,7 +15,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from pi_controller.display import hit_plot, phrases
+from pi_controller.display import hit_plot
+from pi_controller.display.i18n import Translator
+from pi_controller.display.phrases import Phrases
 from pi_controller.display.shown_names import player_name
 from pi_controller.errors import MatError
 from pi_controller.recording.hits import RecordedStroke, hits_path, strokes
@@ -117,13 +119,13 @@ class JudgeApi(SignInRoutes):
         feed: Feed,
         authenticator: accounts.Authenticator,
         journal: Path,
-        language: str = "en",
+        tr: Translator,
         heartbeat_s: float = HEARTBEAT_S,
         settle_s: float = console_page.SETTLE_S,
         *,
         singer: bool = False,
     ) -> None:
-        super().__init__(authenticator, "/judge", language)
+        super().__init__(authenticator, "/judge", tr)
         self.command_queue, self.feed = command_queue, feed
         self._journal, self._hits = journal, hits_path(journal)
         self._heartbeat_s, self._settle_s = heartbeat_s, settle_s
@@ -148,7 +150,7 @@ class JudgeApi(SignInRoutes):
         page = console_page.page(
             snapshot.picture.view,
             self._console(snapshot, session.person.role),
-            self.language,
+            self.tr,
             as_of=f"{datetime.now().astimezone():%H:%M:%S}",
             me=session.person.name,
             settings=self.has_settings and roles.has_right(session.person.role, "settings"),
@@ -227,8 +229,8 @@ class JudgeApi(SignInRoutes):
                 raise requests.RequestError("waiting", "the table is not ready yet", "try again in a moment")
             if self._latest is None or self._latest.picture is not picture:
                 legal = await asyncio.to_thread(picture.game.legal_actions, picture.state)
-                fouls = game_page.page_of(picture.view).fouls(picture.view, picture.game, picture.state, self.language)
-                board = live_page.make_board(picture.view, self.language)
+                fouls = game_page.page_of(picture.view, self.tr).fouls(picture.view, picture.game, picture.state)
+                board = live_page.make_board(picture.view, self.tr)
                 self._latest = JudgeSnapshot(picture, await self._read_event_log(picture), legal, board, fouls)
             return self._latest
 
@@ -236,7 +238,7 @@ class JudgeApi(SignInRoutes):
         view, undoable = picture.view, picture.last_undoable
         try:
             return await asyncio.to_thread(
-                event_log.read_event_log, self._journal, view.game, view.teams, self.language, undoable, view.seq
+                event_log.read_event_log, self._journal, view.game, view.teams, self.tr, undoable, view.seq
             )
         except MatError as error:  # the table itself reports when it cannot write
             log.warning("the end of the journal cannot be read: %s", error.message)
@@ -247,7 +249,7 @@ class JudgeApi(SignInRoutes):
         return console_page.console(
             picture.view,
             snapshot.legal,
-            self.language,
+            self.tr,
             undo=snapshot.minutes.undo,
             last=snapshot.minutes.action,
             options=picture.game.settings,
@@ -273,7 +275,7 @@ class JudgeApi(SignInRoutes):
             "log": snapshot.minutes.lines,
             "health": {
                 "link": view.link,
-                "note": phrases.notice(view, self.language),
+                "note": Phrases(self.tr).notice(view),
                 "faults": view.faults,
                 "sensors": view.sensors,
                 "board": picture.board,

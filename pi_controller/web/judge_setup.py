@@ -11,6 +11,7 @@ from typing import NamedTuple
 from starlette.routing import Route
 
 from pi_controller.config import Settings
+from pi_controller.display.i18n import translator
 from pi_controller.table.table import Table
 from pi_controller.table.table_queue import TableQueue
 from pi_controller.web import accounts, roles
@@ -44,7 +45,9 @@ def make_judge_console(
     command_queue = TableQueue()
     command_queue.update_picture(table)
     singer = settings.referee.singer == "reminder"
-    judge = JudgeApi(command_queue, feed, authenticator, table.journal.path, settings.web.language, singer=singer)
+    judge = JudgeApi(
+        command_queue, feed, authenticator, table.journal.path, translator(settings.web.language), singer=singer
+    )
     return JudgeConsole(command_queue, users, judge_routes(judge), authenticator, judge)
 
 

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from pi_controller.display.game_display import credit, game_name, get_show
-from pi_controller.display.i18n import catalogue
+from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import Translator
 from pi_controller.referee.settings import PRESETS, RefereeSettings
 from pi_controller.rules.base import Game
 from pi_controller.rules.options import Choice
@@ -33,7 +33,7 @@ _LATER = {"retry-after": f"{LATER_S:.0f}"}
 
 
 def public_routes(
-    feed: Feed, *, language: str, now: Callable[[], datetime], settings: PageSettings, judged: bool, ruled: bool
+    feed: Feed, *, tr: Translator, now: Callable[[], datetime], settings: PageSettings, judged: bool, ruled: bool
 ) -> Sequence[Route]:
     """Return the routes `/`, `/room`, `/overlay`, `/find` and `/check`; `now` is the wall clock for "as of".
 
@@ -43,9 +43,9 @@ def public_routes(
     def board_response(make: BoardMaker, waiting: str = "waiting.html", **values: Any) -> Response:
         latest = feed.latest
         if latest is None:
-            return HTMLResponse(render(waiting, language), 503, _LATER)
-        board, as_of = make(latest.view, language), f"{now():%H:%M:%S}"
-        shown = page(board, language=language, as_of=as_of, t=feed.clock(), host=settings.host, **values)
+            return HTMLResponse(render(waiting, tr), 503, _LATER)
+        board, as_of = make(latest.view, tr), f"{now():%H:%M:%S}"
+        shown = page(board, tr=tr, as_of=as_of, t=feed.clock(), host=settings.host, **values)
         return HTMLResponse(shown)
 
     async def live(_: Request) -> Response:
@@ -63,10 +63,10 @@ def public_routes(
 
     async def find(request: Request) -> Response:
         urls, game = _page_urls(request, settings), feed.latest.view.game if feed.latest else ""
-        return HTMLResponse(find_page(urls, settings, language, game, judged=judged, ruled=ruled))
+        return HTMLResponse(find_page(urls, settings, tr, game, judged=judged, ruled=ruled))
 
     async def check(_: Request) -> Response:
-        return HTMLResponse(check_page(feed.latest.view if feed.latest else None, language))
+        return HTMLResponse(check_page(feed.latest.view if feed.latest else None, tr))
 
     pages = {"/": live, "/room": room, "/overlay": overlay_page, "/find": find, "/check": check}
     return [Route(path, _embeddable(answer, settings.embed)) for path, answer in pages.items()]
@@ -86,22 +86,22 @@ def _embeddable(answer: Answer, sites: Sequence[str]) -> Answer:
     return answer_embeddable
 
 
-def rules_route(in_force: Callable[[], tuple[Game[Any], RefereeSettings]], language: str = "en") -> Route:
+def rules_route(in_force: Callable[[], tuple[Game[Any], RefereeSettings]], tr: Translator) -> Route:
     """Return the route `/rules`; `in_force` returns the table's game and referee settings."""
 
     async def rules(_: Request) -> Response:
-        return HTMLResponse(rules_page(*in_force(), language))
+        return HTMLResponse(rules_page(*in_force(), tr))
 
     return Route("/rules", rules)
 
 
-def rules_page(game: Game[Any], referee: RefereeSettings, language: str = "en") -> str:
+def rules_page(game: Game[Any], referee: RefereeSettings, tr: Translator) -> str:
     """Return the page of the rules in force: source, options with their values, and customs of the game."""
-    text, show = catalogue(language).gettext, get_show(game.name)
+    show = get_show(game.name, tr)
     options = [
         {
             "name": option.name.replace("_", " "),
-            "value": format_value(game.settings[option.name], text),
+            "value": format_value(game.settings[option.name], tr),
             "about": option.about,
             "source": option.sources.get(str(game.settings[option.name]), "") if isinstance(option, Choice) else "",
             "changed": game.settings[option.name] != option.default,
@@ -110,31 +110,31 @@ def rules_page(game: Game[Any], referee: RefereeSettings, language: str = "en") 
     ]
     return render(
         "rules.html",
-        language,
-        game=game_name(game.name, language),
-        gist=text(show.gist) if show.gist else "",
-        whose=text(show.whose) if show.whose else "",
+        tr,
+        game=show.name,
+        gist=tr.text(show.gist),
+        whose=tr.text(show.whose),
         source=type(game).source,
         version=type(game).version,
         options=options,
-        customs=[text(custom) for custom in show.customs],
+        customs=[tr.text(custom) for custom in show.customs],
         preset=PRESETS[referee.preset] if game.hidden is not None else "",
         beads=referee.beads if game.hidden is not None else "",
         nearest=", ".join(map(str, referee.nearest)),
     )
 
 
-def format_value(value: object, text: Callable[[str], str]) -> str:
+def format_value(value: object, tr: Translator) -> str:
     """Format an option's value for people: yes or no, a dash for none, spaces for underscores."""
     if isinstance(value, bool):
-        return text("yes") if value else text("no")
+        return tr.text("yes") if value else tr.text("no")
     return "–" if value is None else str(value).replace("_", " ")
 
 
 def find_page(
     found: Sequence[str],
     pages: PageSettings,
-    language: str,
+    tr: Translator,
     game: str = "",
     *,
     judged: bool = False,
@@ -144,16 +144,17 @@ def find_page(
 
     `judged` adds the judge's console, `ruled` the page of the rules.
     """
+    show = get_show(game, tr) if game else None
     return render(
         "find.html",
-        language,
+        tr,
         found=found,
         judged=judged,
         ruled=ruled,
         event=_event(pages),
         host=pages.host,
         words=pages.words,
-        credit=f"{game_name(game, language)}. {credit(game, language)}" if game else "",
+        credit=f"{show.name}. {show.credit}" if show else "",
     )
 
 

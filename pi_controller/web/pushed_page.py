@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from pi_controller.display.i18n import Translator
 from pi_controller.web.app import make_app
 from pi_controller.web.feed import Feed
 from pi_controller.web.server import WebServer
@@ -65,17 +66,20 @@ async def event_stream(
 class PushedPage(ABC, Generic[Picture]):
     """Serves the newest picture at `host`:`port` to at most `most` watchers. `publish` may be called from any thread.
 
-    `static` are the page's files besides `COMMON_FILES`. A subclass renders the picture (`page`, `event`).
+    `tr` is the language of refusals, `static` are the page's files besides `COMMON_FILES`. A subclass renders the
+    picture (`page`, `event`).
     """
 
-    def __init__(self, host: str, port: int, static: Mapping[str, tuple[str, str]], most: int = 16) -> None:
+    def __init__(
+        self, host: str, port: int, tr: Translator, static: Mapping[str, tuple[str, str]], most: int = 16
+    ) -> None:
         self._bell = Feed()  # ends the streams when the server stops
         self._latest: tuple[int, Picture | None] = (0, None)
         self._static = {
             name: (files(package).joinpath("static", name).read_bytes(), kind)
             for name, (package, kind) in {**COMMON_FILES, **static}.items()
         }
-        self._most = most
+        self._most, self._tr = most, tr
         self._server = WebServer(self._bell, host, port, app=self._app)
 
     @abstractmethod
@@ -130,7 +134,8 @@ class PushedPage(ABC, Generic[Picture]):
                 return PlainTextResponse("Too many are watching.\n", 503, {"retry-after": "10"})
             return StreamingResponse(self._stream(), media_type="text/event-stream")
 
-        return make_app([Route("/", page), Route("/events", events)], self.extra_routes(), self._static, hosts)
+        routes = [Route("/", page), Route("/events", events)]
+        return make_app(routes, self.extra_routes(), self._static, hosts, self._tr)
 
     async def _stream(self) -> AsyncIterator[bytes]:
         seen = 0

@@ -13,6 +13,7 @@ import uvicorn
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from pi_controller.display.i18n import ENGLISH, Translator
 from pi_controller.errors import MatError, describe_error
 from pi_controller.host.platform import max_open_files
 from pi_controller.web.address import PageSettings
@@ -92,7 +93,7 @@ class WebServer:
     """Serves `feed` at `host`:`port`; port 0 chooses a free one, and `port` has its number after `start`.
 
     It accepts this machine's own names (`limits.own_names`), `localhost`, addresses and the names in `hosts`.
-    Forwarding headers are trusted only from `proxy`, an address. `language`, `more` and `pages` as for `create_app`;
+    Forwarding headers are trusted only from `proxy`, an address. `tr`, `more` and `pages` as for `create_app`;
     `app` creates another application, which gets the accepted hosts and must end its streams when the feed hangs up.
     With `tls` all connections are encrypted.
     """
@@ -105,7 +106,7 @@ class WebServer:
         *,
         hosts: Iterable[str] = (),
         proxy: str = "",
-        language: str = "en",
+        tr: Translator = ENGLISH,
         app: Callable[[list[str]], ASGIApp] | None = None,
         more: Sequence[Route] = (),
         pages: PageSettings | None = None,
@@ -118,9 +119,7 @@ class WebServer:
         self._proxy = proxy
         self._tls = tls
         known = [*hosts, *self.pages.hosts]
-        self.app: ASGIApp = (
-            app(known) if app else create_app(feed, hosts=known, language=language, more=more, pages=self.pages)
-        )
+        self.app: ASGIApp = app(known) if app else create_app(feed, hosts=known, tr=tr, more=more, pages=self.pages)
         self.http: _Server | None = None
         self.thread: threading.Thread | None = None
 

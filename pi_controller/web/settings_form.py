@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, Response
 from pi_controller.config import edit
 from pi_controller.config.fields import Keys
 from pi_controller.display.game_display import key_to_words
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.errors import SettingsError
 from pi_controller.web import requests
 from pi_controller.web.templates import render
@@ -71,6 +72,7 @@ class SettingsForm:
                 fault = error.message
         html = render(
             "settings.html",
+            ENGLISH,
             home=home,
             sections=sections,
             version=version,

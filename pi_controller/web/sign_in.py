@@ -11,6 +11,7 @@ from typing import Any, cast
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from pi_controller.display.i18n import Translator
 from pi_controller.web import accounts, api, console_page, http_timeouts, requests, roles
 from pi_controller.web.throttle import TokenBuckets
 
@@ -32,12 +33,12 @@ class SignInRoutes:
         self,
         authenticator: accounts.Authenticator,
         home: str,
-        language: str = "en",
+        tr: Translator,
         *,
         heading: str = "",
         back_s: float = 0.0,
     ) -> None:
-        self.authenticator, self.home, self.language = authenticator, home, language
+        self.authenticator, self.home, self.tr = authenticator, home, tr
         self._heading, self._back_s = heading, back_s
         self._commands = TokenBuckets(COMMANDS_A_SECOND, BURST)
 
@@ -53,7 +54,7 @@ class SignInRoutes:
         people = await asyncio.to_thread(self.authenticator.users.list_users)
         names = [one.name for one in people]
         page = console_page.sign_in(
-            self.language, names, self.home, heading=self._heading, back_s=self._back_s, readable=readable
+            self.tr, names, self.home, heading=self._heading, back_s=self._back_s, readable=readable
         )
         return HTMLResponse(page)
 

@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from pi_controller.config.machine_settings import HTTPS_PORT, HUB_PORT, START_PAGE
 from pi_controller.config.own_network import wifi_code
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.table.table_queue import TableQueue
 from pi_controller.web import requests
 from pi_controller.web.sign_in import SignInRoutes
@@ -118,7 +119,7 @@ class StartPage:
         code = wifi_code(card.name, card.password) if card.password and card.wifi else ""
         host = request.url.hostname or ""
         boards, director = f"http://{host}:{HUB_PORT}/", f"https://{host}:{HTTPS_PORT}/director"
-        return HTMLResponse(render("start.html", card=card, wifi_code=code, boards=boards, director=director))
+        return HTMLResponse(render("start.html", ENGLISH, card=card, wifi_code=code, boards=boards, director=director))
 
     async def choose(self, request: Request) -> Response:
         """Make the card what a POST says."""

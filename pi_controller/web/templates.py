@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from pi_controller.display.i18n import catalogue
+from pi_controller.display.i18n import Translator
 from pi_controller.web.address import qr_code
 
 LONG_NAME_CHARS = (14, 36, 44)
@@ -24,13 +24,13 @@ FOLDER = Path(__file__).parent / "templates"
 _BETWEEN = re.compile(r"(?<=[>}])(\s*\n\s*)(?=[<{])")
 
 
-def render(template: str | Path, language: str = "en", **values: Any) -> str:
-    """Render `template`, a name in `templates/` or a path, as HTML in `language` (`text` translates).
+def render(template: str | Path, tr: Translator, **values: Any) -> str:
+    """Render `template`, a name in `templates/` or a path, as HTML in the language of `tr` (`text` translates).
 
     Every value except `markupsafe.Markup` is escaped. A missing value raises `jinja2.UndefinedError`.
     """
     made = environment().get_template(str(template))
-    return made.render(values, language=language, text=catalogue(language).gettext)
+    return made.render(values, language=tr.code, text=tr.text)
 
 
 @cache

@@ -4,6 +4,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from matches import play_matches
 
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.tournament import Elimination, RoundRobin
 from pi_controller.web.bracket_page import page
 
@@ -15,7 +16,9 @@ def test_anybody_can_read_it(width, chromium):
     tab = chromium.new_page(viewport={"width": width, "height": 900})
     for competition, results in ((cup, 5), (league, 7), (league, 0)):
         # axe adds its script to the page, whose policy would not let it
-        html = page(competition, play_matches(competition, names, results), "Cup").replace("default-src 'none'; ", "")
+        html = page(competition, play_matches(competition, names, results), "Cup", ENGLISH).replace(
+            "default-src 'none'; ", ""
+        )
         tab.set_content(html)
         found = Axe().run(tab).response["violations"]
         assert not [(one["id"], [node["html"] for node in one["nodes"]]) for one in found]

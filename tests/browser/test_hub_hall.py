@@ -11,6 +11,7 @@ from phases import PHASES
 from served_site import ServedSite
 
 from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.hub.hub import TableStatus
 from pi_controller.tournament.decisions import TeamWithdrawn
 from pi_controller.web.live_page import make_board
@@ -192,9 +193,9 @@ def test_cards_show_same_pads_as_table_pages(wall, site):
     site.await_drawn(wall)
     cards = wall.evaluate(SHOWN_PADS)
     for view, pads in zip(views, cards, strict=True):
-        marks = [pad.mark for pad in get_show(view.game).pads(view)]
-        if make_board(view).layout == "pads":
-            assert marks == [make_board(view).marks[f"pad_{n}"] for n in (1, 2, 3, 4)]
+        marks = [pad.mark for pad in get_show(view.game, ENGLISH).pads(view)]
+        if make_board(view, ENGLISH).layout == "pads":
+            assert marks == [make_board(view, ENGLISH).marks[f"pad_{n}"] for n in (1, 2, 3, 4)]
         assert pads == [[mark, mark in ("found", "bead"), mark in ("found", "struck"), 1] for mark in marks]
     assert [len(pads) for pads in cards] == [4, 4, 4, 4, 4, 0]
     assert [pad[0] for pad in cards[2]] == ["", "struck", "", "found"]

@@ -18,6 +18,7 @@ from watched_kiosk import watched_kiosk
 from pi_controller import __version__
 from pi_controller.card import kiosk
 from pi_controller.config import Settings
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.exhibit.orders import OrderQueue
 from pi_controller.exhibit.page_watch import SILENCE_TIMEOUT_S
 from pi_controller.exhibit.pages import ExhibitPage
@@ -50,7 +51,7 @@ def fail_requests(tab, port, count):
 
 def test_waiting_page_opens_the_exhibit_once_served(playwright, tmp_path):
     port = free_port()
-    page = ExhibitPage("127.0.0.1", port, time.monotonic, dict, OrderQueue())
+    page = ExhibitPage("127.0.0.1", port, time.monotonic, dict, OrderQueue(), tr=ENGLISH)
     with waiting_tab(playwright, tmp_path, kiosk.address(port)) as (tab, _):
         fail_requests(tab, port, 2)
         assert tab.locator("#wait h1").inner_text() == "One moment, please."

@@ -17,7 +17,8 @@ from PIL import Image
 from played import play
 from ports import free_port
 
-from pi_controller.display.phrases import sentence
+from pi_controller.display.i18n import ENGLISH
+from pi_controller.display.phrases import Phrases
 from pi_controller.referee.commitment import commitment
 from pi_controller.table.view import Hit, Opening
 from pi_controller.web.address import PageSettings
@@ -35,7 +36,7 @@ STRIPS = {
 def follow(page, feed, view, **changed):
     """Publish `view` with `changed` and wait until `page` has drawn it; a view of another layout loads it anew."""
     draw_view(page, feed, view, **changed)
-    assert page.locator("[data-live=sentence]").text_content() == sentence(view)
+    assert page.locator("[data-live=sentence]").text_content() == Phrases(ENGLISH).sentence(view)
 
 
 def badge_is(page, value):
@@ -121,7 +122,7 @@ def test_the_room_sees_everything_at_once_and_large(open_page, feed, size):
     for seq, (name, view) in enumerate(PHASES.items(), 2):
         feed.publish(msgspec.structs.replace(view, seq=seq))
         page.reload()
-        assert page.locator("[data-live=sentence]").inner_text() == sentence(view)
+        assert page.locator("[data-live=sentence]").inner_text() == Phrases(ENGLISH).sentence(view)
         over = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
         assert over <= list(size), name
         points = page.locator(".points b")

@@ -10,7 +10,8 @@ import pytest
 from headless import await_drawn
 from played import GAMES, NAMES, SETTINGS, play
 
-from pi_controller.display.phrases import sentence
+from pi_controller.display.i18n import ENGLISH
+from pi_controller.display.phrases import Phrases
 
 SIZES = [(320, 640), (820, 1180), (1366, 768), (1920, 1080)]
 EIGHT = {"players": "Ana,Bo,Chaska,Dawn,Eli,Fern,Gus,Hope"}
@@ -20,7 +21,7 @@ WIDE = {"A": "W" * 60, "B": "日本" * 30}
 def await_layout(page, feed):
     """Wait for the newest view: a game of another layout loads the page anew."""
     await_drawn(page, feed.latest.view.seq)
-    assert page.locator("[data-live=sentence]").text_content() == sentence(feed.latest.view)
+    assert page.locator("[data-live=sentence]").text_content() == Phrases(ENGLISH).sentence(feed.latest.view)
 
 
 @pytest.mark.smoke
@@ -53,7 +54,7 @@ def test_pages_never_scroll_sideways_and_fit_wide_screens(open_page, feed, size)
         for i, view in enumerate((plain, wide)):
             feed.publish(msgspec.structs.replace(view, seq=10 * seq + i))
             page.reload()
-            assert page.locator("[data-live=sentence]").inner_text() == sentence(view)
+            assert page.locator("[data-live=sentence]").inner_text() == Phrases(ENGLISH).sentence(view)
             assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
             if size[0] > 1300 and view is plain:
                 assert page.evaluate("document.documentElement.scrollHeight") <= size[1], game

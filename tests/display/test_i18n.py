@@ -13,7 +13,9 @@ from travel import travelling
 from visit import visitor
 
 from pi_controller.display import i18n, phrases
-from pi_controller.display.game_display import word, words_of
+from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import ENGLISH, translator
+from pi_controller.display.phrases import Phrases
 from pi_controller.display.terminal import render_text
 from pi_controller.errors import SettingsError
 from pi_controller.rules import registry
@@ -29,17 +31,19 @@ from pi_controller.web.public_pages import find_page
 from pi_controller.web.server import WebServer
 from pi_controller.web.templates import render
 
-CALLED = " ".join(f"{known.shown} {known.sounds}" for known in words_of("dakota").values() if known.sounds)
+CALLED = " ".join(
+    f"{known.shown} {known.sounds}" for known in get_show("dakota", ENGLISH).words.values() if known.sounds
+)
 TYPED = " ".join([*TEAMS.values(), *PLAYERS.values(), *PHASES["wide"].teams.values(), "Team A"])
 KNOWN = set(escaped(f"{TYPED} {CALLED} Hampa Apena, Lahal (Slahal), Pa-tol, SHA-256"))
 """Names as people typed them, the games' own names and words with their sounds, and the name of a standard."""
 
 
 @pytest.fixture(scope="module", autouse=True)
-def language(tmp_path_factory):
+def tr(tmp_path_factory):
     yield use(tmp_path_factory.mktemp("catalogue"))
     i18n.HOST_CATALOGUES.clear()
-    i18n.catalogue.cache_clear()
+    i18n.translator.cache_clear()
 
 
 VIEWS = [pytest.param(msgspec.structs.replace(view, note=""), id=name) for name, view in PHASES.items()]
@@ -51,42 +55,42 @@ def strange(words):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_no_sentence_of_the_terminal_escapes(view, language):
-    said = render_text(view, 300, language=language)
+def test_no_sentence_of_the_terminal_escapes(view, tr):
+    said = render_text(view, tr, 300)
     assert strange(escaped(said)) == []
     assert OPEN in said
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_no_sentence_of_the_pages_escapes(view, language):
+def test_no_sentence_of_the_pages_escapes(view, tr):
     more = {"found": [], "event": "", "words": "", "place": "bottom"}
     for content, frame in (
-        (make_board(view, language), "phone"),
-        (room(view, language), "room"),
-        (overlay(view, language), "overlay"),
+        (make_board(view, tr), "phone"),
+        (room(view, tr), "room"),
+        (overlay(view, tr), "overlay"),
     ):
-        html = page(content, language=language, as_of="12:34", t=NOW, frame=frame, **more)
+        html = page(content, tr=tr, as_of="12:34", t=NOW, frame=frame, **more)
         assert strange(escaped_of_page(html)) == [], frame
         assert f'lang="{CODE}"' in html
-    assert strange(escaped_of_page(check_page(view, language))) == []
+    assert strange(escaped_of_page(check_page(view, tr))) == []
 
 
-def test_pages_without_a_table_are_fully_translated(language):
+def test_pages_without_a_table_are_fully_translated(tr):
     found = ["http://192.0.2.7:8080"]
     for html in (
-        render("waiting.html", language).replace("<title>Moccasin Mat</title>", ""),
-        check_page(None, language),
-        find_page(found, PageSettings(), language),
-        find_page([], PageSettings(), language),
-        console_page.sign_in(language),
+        render("waiting.html", tr).replace("<title>Moccasin Mat</title>", ""),
+        check_page(None, tr),
+        find_page(found, PageSettings(), tr),
+        find_page([], PageSettings(), tr),
+        console_page.sign_in(tr),
     ):
         assert strange(escaped_of_page(html)) == []
         assert OPEN in html
 
 
-def test_pages_are_served_in_the_configured_language(view, language):
+def test_pages_are_served_in_the_configured_language(view, tr):
     feed = Feed()
-    with travelling() as loop, visitor(WebServer(feed, language=language).app, loop) as web:
+    with travelling() as loop, visitor(WebServer(feed, tr=tr).app, loop) as web:
         for path in ("/", "/room"):
             assert f"{OPEN}The table is starting{SHUT}" in web.get(path).text
         feed.publish(view())
@@ -97,13 +101,13 @@ def test_pages_are_served_in_the_configured_language(view, language):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_no_sentence_of_the_console_escapes(view, language):
+def test_no_sentence_of_the_console_escapes(view, tr):
     """All but the fields of "Set the table": those are the score sheet's own keys."""
     game = registry.game(view.game)
     state = game.opening()
     legal = game.legal_actions(state)
-    content = console_page.console(view, legal, language, sets=True, options=game.settings)
-    html = console_page.page(view, content, language, as_of="12:34")
+    content = console_page.console(view, legal, tr, sets=True, options=game.settings)
+    html = console_page.page(view, content, tr, as_of="12:34")
     assert strange(escaped_of_page(html)) == []
     said = [
         content.off,
@@ -111,7 +115,7 @@ def test_no_sentence_of_the_console_escapes(view, language):
         *itertools.chain.from_iterable(_said(part) for part in (content.play, content.question)),
     ]
     assert strange(word for text in said if text for word in escaped(text)) == []
-    called = [one for hide in page_of(view).fouls(view, game, state, language) for one in (hide, *hide.buttons)]
+    called = [one for hide in page_of(view, tr).fouls(view, game, state) for one in (hide, *hide.buttons)]
     labels = [text for one in called for text in (one.label, getattr(one, "outcome", ""))]
     assert strange(word for text in labels for word in escaped(text)) == []
 
@@ -130,7 +134,7 @@ def _said(part):
 
 
 @pytest.mark.parametrize("name", sorted(registry.names()))
-def test_no_button_of_any_game_escapes(name, language):
+def test_no_button_of_any_game_escapes(name, tr):
     game = registry.game(name)
     state, labels = game.opening(), []
 
@@ -139,32 +143,30 @@ def test_no_button_of_any_game_escapes(name, language):
         if not legal:
             break
         view = view_of(name, game.sheet(state)) if name != "dakota" else PHASES["toss" if turn == 0 else "hit"]
-        labels += _said(page_of(view).entry_form(view, legal, language, game.settings))
+        labels += _said(page_of(view, tr).entry_form(view, legal, game.settings))
         state, _ = game.play(state, legal[turn % len(legal)])
     assert labels
     assert strange(word for text in labels for word in escaped(text)) == []
 
 
-def test_no_question_foul_choice_fault_or_chance_escapes(view, language):
-    said = [phrases.question(QuestionView(about, (), (2, 3)), language) for about in phrases.QUESTIONS]
-    said += [phrases.foul(kind, language) for kind in phrases.FOULS]
-    said += [phrases.choice(one, language) for one in phrases.CHOICES]
-    said.append(phrases.choice("3", language))
-    said.append(
-        phrases.faults(view(faults=(SensorFault("disc", 2, "dead"), SensorFault("strip", 3, "dead", 1))), language)
-    )
-    for game, words in ((game, words_of(game)) for game in registry.names()):
+def test_no_question_foul_choice_fault_or_chance_escapes(view, tr):
+    said = [Phrases(tr).question(QuestionView(about, (), (2, 3))) for about in phrases.QUESTIONS]
+    said += [Phrases(tr).foul(kind) for kind in phrases.FOULS]
+    said += [Phrases(tr).choice(one) for one in phrases.CHOICES]
+    said.append(Phrases(tr).choice("3"))
+    said.append(Phrases(tr).faults(view(faults=(SensorFault("disc", 2, "dead"), SensorFault("strip", 3, "dead", 1)))))
+    for game, words in ((game, get_show(game, ENGLISH).words) for game in registry.names()):
         for call in words:
-            known = word(call, language, game)
+            known = get_show(game, tr).word(call)
             said += [known.meaning, known.literal, known.source, "" if known.sounds else known.shown]
     assert strange(word for text in said for word in escaped(text)) == []
 
 
-def test_a_sentence_that_escaped_would_be_found(view, language, monkeypatch):
+def test_a_sentence_that_escaped_would_be_found(view, tr, monkeypatch):
     """The comparison can fail."""
-    monkeypatch.setattr(phrases, "sentence", lambda view, language="en": "Plain English")
-    assert {"Plain", "English"} <= set(strange(escaped(render_text(view(), 300, language=language))))
-    html = page(make_board(view(), language), language=language, as_of="")
+    monkeypatch.setattr(Phrases, "sentence", lambda _self, _view: "Plain English")
+    assert {"Plain", "English"} <= set(strange(escaped(render_text(view(), tr, 300))))
+    html = page(make_board(view(), tr), tr=tr, as_of="")
     assert {"Plain", "English"} <= set(strange(escaped_of_page(html)))
     assert strange(escaped_of_page('<p title="Odd one">x</p><code>not this</code>')) == ["Odd", "one"]
 
@@ -175,8 +177,10 @@ def test_sealed_games_are_all_registered():
 
 def test_missing_catalogue_or_sentence_falls_back_to_english(view):
     for code in ("en", "fr", "xx-YY", "dak", "oj"):
-        assert phrases.sentence(view(), code) == "First hit: Long Hollow"
-    assert phrases.sentence(view(), f"{CODE}-US") == f"{OPEN}First hit: Long Hollow{SHUT}", "without its region"
+        assert Phrases(translator(code)).sentence(view()) == "First hit: Long Hollow"
+    assert Phrases(translator(f"{CODE}-US")).sentence(view()) == f"{OPEN}First hit: Long Hollow{SHUT}", (
+        "without its region"
+    )
 
 
 @pytest.mark.parametrize("code", ["", "e", "../dak", "en fr", "dak.mo", "123"])

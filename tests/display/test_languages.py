@@ -9,8 +9,10 @@ from extract import template
 
 from pi_controller.cli import main as cli
 from pi_controller.config import read_settings
-from pi_controller.display import i18n, phrases
-from pi_controller.display.i18n import TEMPLATE, read_catalogue
+from pi_controller.display import i18n
+from pi_controller.display.catalogue import read_catalogue
+from pi_controller.display.i18n import TEMPLATE, translator
+from pi_controller.display.phrases import Phrases
 from pi_controller.display.terminal import render_text
 from pi_controller.errors import SettingsError
 from pi_controller.runtime.assembly import in_language
@@ -23,7 +25,7 @@ FILLED = 'msgid "The bead is hidden"\nmsgstr "one"\n'
 def _forget():
     yield
     i18n.HOST_CATALOGUES.clear()
-    i18n.catalogue.cache_clear()
+    i18n.translator.cache_clear()
 
 
 @pytest.fixture
@@ -41,9 +43,9 @@ def write(tmp_path):
 def test_untranslated_sentences_fall_back_to_english(write, view):
     code = i18n.resolve_language(str(write(FILLED)))
     assert code == "dak"
-    assert phrases.sentence(view(phase="hide", hider=None), code) == "one"
-    assert phrases.sentence(view(), code) == "First hit: Long Hollow"
-    assert render_text(view(phase="hide"), language=code)
+    assert Phrases(translator(code)).sentence(view(phase="hide", hider=None)) == "one"
+    assert Phrases(translator(code)).sentence(view()) == "First hit: Long Hollow"
+    assert render_text(view(phase="hide"), tr=translator(code))
 
 
 @pytest.mark.parametrize(
@@ -69,14 +71,17 @@ def test_faulty_translation_is_reported_and_stays_english(write, view, caplog, s
     with caplog.at_level(logging.WARNING):
         code = i18n.resolve_language(str(path))
     assert "English is shown there" in caplog.text
-    assert phrases.sentence(view(), code) == "First hit: Long Hollow"
-    assert phrases.sentence(view(phase="hide", hider=None), code) == "one"
+    assert Phrases(translator(code)).sentence(view()) == "First hit: Long Hollow"
+    assert Phrases(translator(code)).sentence(view(phase="hide", hider=None)) == "one"
 
 
 def test_fuzzy_translation_stays_english(write, view):
     path = write("#, fuzzy\n" + FILLED)
     assert read_catalogue(path).filled == frozenset()
-    assert phrases.sentence(view(phase="hide", hider=None), i18n.resolve_language(str(path))) == "The bead is hidden"
+    assert (
+        Phrases(translator(i18n.resolve_language(str(path)))).sentence(view(phase="hide", hider=None))
+        == "The bead is hidden"
+    )
 
 
 def test_changed_english_sentence_is_reported(write):
@@ -88,8 +93,8 @@ def test_forms_for_numbers_by_the_languages_own_rule(write):
     more = '"Plural-Forms: nplurals=3; plural=(n==1 ? 0 : n==2 ? 1 : 2);\\n"'
     forms = "".join(f'msgstr[{n}] "{said} {{pads}}"\n' for n, said in enumerate(("one", "two", "many")))
     code = i18n.resolve_language(str(write('msgid "pad {pads}"\nmsgid_plural "pads {pads}"\n' + forms, more)))
-    told = i18n.catalogue(code).ngettext
-    assert [told("pad {pads}", "pads {pads}", n).split()[0] for n in (1, 2, 3, 99)] == ["one", "two", "many", "many"]
+    told = [translator(code).plural("pad {pads}", "pads {pads}", n, pads=n).split()[0] for n in (1, 2, 3, 99)]
+    assert told == ["one", "two", "many", "many"]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +136,7 @@ def test_language_setting_takes_a_code_or_po_file(write, tmp_path, view):
     for said in ("dak", str(write(FILLED))):
         path.write_text(f'[web]\nlanguage = "{said}"\n', "utf-8")
         assert in_language(read_settings(path)).web.language == "dak"
-    assert phrases.sentence(view(phase="hide", hider=None), "dak") == "one"
+    assert Phrases(translator("dak")).sentence(view(phase="hide", hider=None)) == "one"
     for wrong in ("", "english please", "/srv/dak.mo", "/srv/no code.po"):
         path.write_text(f'[web]\nlanguage = "{wrong}"\n', "utf-8")
         with pytest.raises(SettingsError, match=r"mat\.toml:2: \[web\] language: must be a language's code") as caught:

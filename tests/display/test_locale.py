@@ -13,8 +13,9 @@ import polib
 import pytest
 from extract import find_outdated, sentences, sources, template, template_sentences
 
-from pi_controller.display.game_display import word, words_of
-from pi_controller.display.i18n import AUTHORITY, LOCALES, TEMPLATE, read_catalogue
+from pi_controller.display.catalogue import AUTHORITY, read_catalogue
+from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import ENGLISH, LOCALES, TEMPLATE
 from pi_controller.errors import UsageError
 
 ROOT = Path(__file__).parents[2]
@@ -60,9 +61,9 @@ def test_the_command_is_there():
 
 def test_sentences_are_found_wherever_they_stand():
     source = """
-text("one"); self.text("two" " joined"); catalogue(l).gettext("three"); mark("four")
+text("one"); self.text("two" " joined"); self.tr.text("three", n=n); mark("four")
 f"{text('in an f-string')} {x}"
-plural("{n} stick", "{n} sticks", n); catalogue(l).ngettext("pad", "pads", 2)
+plural("{n} stick", "{n} sticks", n); tr.plural("pad", "pads", 2, pads=3)
 text(value); text(f"{x}"); print("not one"); other.context("nor this")
 {"key": mark("five"), **{k: lambda: text("six")}}
 """
@@ -90,22 +91,17 @@ def test_every_text_call_in_templates_is_extracted():
         assert len(re.findall(r"\btext\(", html)) == len([*template_sentences(html)]), path.name
 
 
-def test_gettext_aliases_are_known_to_the_extractor():
-    """`say = catalogue(language).gettext` would hide every `say("...")` from the list."""
-    for path in sources():
-        if path.suffix != ".py":
-            continue  # a template calls `text` by its name, or has none
+def test_translator_aliases_are_known_to_the_extractor():
+    """`say = self.tr.text` would hide every `say("...")` from the list."""
+    for path in (path for path in sources() if path.suffix == ".py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if not isinstance(node, ast.Assign):
                 continue
             target = node.targets[0]
             many = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
-            pairs = zip(target.elts, node.value.elts, strict=False) if many else [(target, node.value)]
-            for target, value in pairs:
-                kind = value.attr if isinstance(value, ast.Attribute) else ""
-                if kind in {"gettext", "ngettext"}:
-                    known = extract.ONE if kind == "gettext" else extract.MANY
-                    assert target.id in known, f"{path.name}, line {node.lineno}"
+            for name, value in zip(target.elts, node.value.elts, strict=False) if many else [(target, node.value)]:
+                if isinstance(value, ast.Attribute) and ast.unparse(value.value).endswith("tr"):
+                    assert value.attr not in {"text", "plural"} or ast.unparse(name) == value.attr, path.name
 
 
 def test_every_english_sentence_can_be_filled_in():
@@ -131,11 +127,11 @@ def test_template_asks_for_its_authority():
 
 def test_games_own_words_are_not_translatable():
     listed = {entry.msgid for entry in template()}
-    own = {known.shown for known in words_of("dakota").values() if known.sounds}
+    own = {known.shown for known in get_show("dakota", ENGLISH).words.values() if known.sounds}
     assert own
     assert not own & listed
     assert not {"Hampa Apena", "Lahal (Slahal)", "Pa-tol"} & listed
-    assert {word(call).shown for call in ("it_stays", "foul", "game")} <= listed
+    assert {get_show("dakota", ENGLISH).word(call).shown for call in ("it_stays", "foul", "game")} <= listed
 
 
 def test_catalogues_and_their_guide_are_packaged():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pi_controller.display import phrases
+from pi_controller.display.i18n import ENGLISH
+from pi_controller.display.phrases import Phrases
 from pi_controller.journal.score_history import MAX_DRAWN_SCORES, build_score_history
 from pi_controller.referee.facts import ActionPlayed, BeadShown, GameOpened, Undone
 from pi_controller.referee.history import History
@@ -123,15 +124,17 @@ def played(name, actions):
 def test_each_turn_result_is_a_sentence(name):
     game = registry.game(name, PLAYERS.get(name, {}))
     stories = [story for _, story in played(name, [action for action, _ in GAMES[name]])]
-    assert [phrases.result(view_of(game, story, 1)) for story in stories] == [said for _, said in GAMES[name]]
+    assert [Phrases(ENGLISH).result(view_of(game, story, 1)) for story in stories] == [said for _, said in GAMES[name]]
 
 
 def test_show_phase_sentence_states_the_hide_result(view):
     *_, (_, story) = played("dakota", [TOSS, FOUND])
     shown = view_of(registry.game("dakota", {}), story, 1)
     assert shown.phase == "show"
-    assert phrases.sentence(shown) == phrases.result(shown)
-    assert phrases.sentence(view(phase="show")) == "The bead is shown: Big Coulee hide next", "the judge set the table"
+    assert Phrases(ENGLISH).sentence(shown) == Phrases(ENGLISH).result(shown)
+    assert Phrases(ENGLISH).sentence(view(phase="show")) == "The bead is shown: Big Coulee hide next", (
+        "the judge set the table"
+    )
 
 
 def test_view_before_the_hit_is_the_opening_scoreboard():

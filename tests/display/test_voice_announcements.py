@@ -7,7 +7,8 @@ import pytest
 from cases import cases
 from played import play
 
-from pi_controller.display.game_display import words_of
+from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.voice import Announcement, announcement, is_english_word, score
 from pi_controller.table.view import Hit, QuestionView
 
@@ -84,16 +85,22 @@ def test_other_games_announce_their_own_words_without_names(name):
             sentences += bool(told.sentence)
             assert not set("ŊȞ") & set(told.sentence)
             before = after
-    assert called <= set(words_of(name))
+    assert called <= set(get_show(name, ENGLISH).words)
     assert sentences
     if name in {"ojibwe", "slahal"}:
         assert called
 
 
 def test_english_words_alone_may_be_spoken():
-    assert [call for call in words_of("dakota") if is_english_word(call, "dakota")] == ["it_stays", "foul", "game"]
+    assert [call for call in get_show("dakota", ENGLISH).words if is_english_word(call, "dakota")] == [
+        "it_stays",
+        "foul",
+        "game",
+    ]
     assert not is_english_word("paguga", "ojibwe")
-    assert all(is_english_word(call, game) for game in ("ojibwe", "slahal", "patol") for call in words_of(game))
+    assert all(
+        is_english_word(call, game) for game in ("ojibwe", "slahal", "patol") for call in get_show(game, ENGLISH).words
+    )
 
 
 def test_score_names_both_teams(view):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pi_controller.display import voice as voice_module
-from pi_controller.display.game_display import words_of
+from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.voice import Announcement
 from pi_controller.journal.journal import MemoryJournal
 from pi_controller.referee.judge import JudgeAnswer
@@ -30,7 +31,7 @@ def a_hide(t, place, winner="toss_a"):
 
 def sounds(heard, record, tmp_path, place, then=()):
     """Return what is heard of a hide with the bead under pad `place`, and its views."""
-    for call in words_of("dakota"):
+    for call in get_show("dakota", ENGLISH).words:
         record("dakota", call, seconds=0.2)
     said = []
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pi_controller.cli import main as cli
-from pi_controller.display.game_display import words_of
+from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.sound import AplaySound
 
 
@@ -13,7 +14,7 @@ def test_no_folder_lists_the_expected_files(capsys):
     assert cli(["voice"]) == 0
     said = capsys.readouterr().out
     assert "dakota: no recordings: [voice] folder is empty" in said
-    assert all(f"silent: no dakota/{call}.wav" in said for call in words_of("dakota"))
+    assert all(f"silent: no dakota/{call}.wav" in said for call in get_show("dakota", ENGLISH).words)
 
 
 def test_good_recording_is_measured_without_advice(record, tmp_path, capsys):

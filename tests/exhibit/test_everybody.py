@@ -11,7 +11,8 @@ from memory_sound import MemorySound
 
 from pi_controller.board.buttons import MockButtons
 from pi_controller.config import read_settings
-from pi_controller.display.game_display import word, words_of
+from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.sound import Clip, tones
 from pi_controller.display.voice import MAX_WORD_S, Voice, is_english_word
 from pi_controller.exhibit.exhibit import SWITCHES
@@ -26,7 +27,11 @@ from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, Hand
 GAMES = {"learn": 1, "mat": 2, "teams": 3}
 WORDS_A_SECOND = 2.5
 """The speed of the host's speech."""
-NAMES = {word(call, "en", "dakota").shown for call in words_of("dakota") if not is_english_word(call, "dakota")}
+NAMES = {
+    get_show("dakota", ENGLISH).word(call).shown
+    for call in get_show("dakota", ENGLISH).words
+    if not is_english_word(call, "dakota")
+}
 
 
 # A blind visitor: hears the prompts, and presses numbers or hits the mat.

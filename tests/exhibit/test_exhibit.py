@@ -6,6 +6,7 @@ import pytest
 from cases import cases
 from exhibit_rig import STEP_S, Rig
 
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.exhibit.lessons import sticks
 from pi_controller.exhibit.screen import build_screen
 from pi_controller.pads import EVERY_PAD
@@ -187,7 +188,7 @@ def test_screen_asks_to_take_the_bead_up():
     rig.awaits("strike")
     rig.exhibit.handle_mat_event(rig.t, Strike(rig.t, (1,), 30.0))
     rig.until(lambda: rig.game.waits_for_lift)
-    assert "Take it up" in build_screen(rig.exhibit, "en").lead
+    assert "Take it up" in build_screen(rig.exhibit, ENGLISH).lead
     rig.exhibit.handle_mat_event(rig.t, BeadsAtRest(rig.t, ()))
     rig.advance(1)
     assert (rig.game.view.phase, rig.game.view.hide) == ("hide", 2)

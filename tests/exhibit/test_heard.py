@@ -9,7 +9,8 @@ from memory_sound import MemorySound
 
 from pi_controller.config import read_settings
 from pi_controller.display import voice as at_table
-from pi_controller.display.game_display import words_of
+from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.runtime.assembly import assemble_exhibit
 
 STEP_S = 0.25
@@ -72,7 +73,7 @@ def installation(monkeypatch, tmp_path):
     import soundfile
 
     (tmp_path / "words" / "dakota").mkdir(parents=True)
-    for word in words_of("dakota"):
+    for word in get_show("dakota", ENGLISH).words:
         tone = 0.5 * np.sin(np.arange(800) / 4)
         soundfile.write(tmp_path / "words" / "dakota" / f"{word}.wav", tone, 8000)
     return Installation(monkeypatch)
@@ -86,7 +87,7 @@ def test_visitor_game_plays_sound_but_demo_is_silent(tmp_path, installation):
         installation.play_until_heard()
         played = installation.sound.played
         assert played
-        assert {name for _, name, _ in played} <= set(words_of("dakota"))
+        assert {name for _, name, _ in played} <= set(get_show("dakota", ENGLISH).words)
         assert {gain for *_, gain in played} == {0.7}
 
 

@@ -8,6 +8,7 @@ from visit import visitor
 from watched_kiosk import LOOK_S, watched_kiosk
 
 from pi_controller.config import read_settings
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.exhibit.page_watch import (
     HOUR_S,
     MAX_RESTARTS,
@@ -47,7 +48,7 @@ def test_a_page_that_asks_is_left_in_peace():
     screen = Screen()
     screen.pass_s(86_400)
     assert screen.restarts == []
-    assert screen.watch.facts(str) == []
+    assert screen.watch.facts(ENGLISH) == []
 
 
 def test_restart_of_silent_page_is_reported_one_hour():
@@ -60,10 +61,10 @@ def test_restart_of_silent_page_is_reported_one_hour():
     assert len(screen.restarts) == 1
     screen.pass_s(600)
     assert len(screen.restarts) == 1
-    (fact,) = screen.watch.facts(str)
+    (fact,) = screen.watch.facts(ENGLISH)
     assert not fact.wrong
     screen.pass_s(HOUR_S)
-    assert screen.watch.facts(str) == []
+    assert screen.watch.facts(ENGLISH) == []
 
 
 def test_a_browser_has_time_for_its_first_page():
@@ -79,7 +80,7 @@ def test_restarts_stop_at_hourly_limit_and_alert_staff():
     screen.lives = screen.heals = False
     screen.pass_s(HOUR_S - LOOK_S)
     assert len(screen.restarts) == MAX_RESTARTS
-    (fact,) = screen.watch.facts(lambda text: text)
+    (fact,) = screen.watch.facts(ENGLISH)
     assert fact.wrong
     assert "3 times in an hour" in fact.value
     screen.pass_s(4 * HOUR_S)

@@ -3,7 +3,8 @@
 import pytest
 from exhibit_rig import STEP_S, Always, Rig
 
-from pi_controller.display.game_display import word, words_of
+from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.exhibit.lessons import FIRSTS, TERMS, Lessons
 from pi_controller.exhibit.opponents import Guess
 from pi_controller.exhibit.screen import build_screen
@@ -115,13 +116,13 @@ def test_lesson_texts_match_glossary_with_sounds_and_caveat():
     for term in TERMS:
         lessons = Lessons()
         lessons.explain_once(term, (12, 8, 0), (16, 4, 0))
-        step, known = lessons.lesson("en"), word(term)
+        step, known = lessons.lesson(ENGLISH), get_show("dakota", ENGLISH).word(term)
         assert step.title == known.shown
         assert step.text == known.meaning
         assert known.sounds in step.sounds
         assert known.literal in step.sounds
         assert bool(step.caveat) == bool(known.sounds)
-    assert set(TERMS) == set(words_of("dakota")) - {"foul", "game"}
+    assert set(TERMS) == set(get_show("dakota", ENGLISH).words) - {"foul", "game"}
     assert not set(FIRSTS) & set(TERMS)
 
 

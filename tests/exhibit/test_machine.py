@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from pi_controller.board.messages import Piezo, Touch
 from pi_controller.board.strips import MemoryStrip
 from pi_controller.config import read_settings
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.exhibit.health import MachineWatch, facts
 from pi_controller.exhibit.screen import build_screen
 from pi_controller.exhibit.sensor_drift import SCANS, SensorDrift
@@ -94,7 +95,7 @@ def test_heat_or_long_under_voltage_is_dangerous(machine):
 def test_machine_without_readings_is_not_dangerous():
     watch = MachineWatch(lambda _: MachineHealth())
     watch.check(0.0)
-    assert facts(watch, str) == []
+    assert facts(watch, ENGLISH) == []
     assert not watch.is_dangerous(1e6)
 
 

@@ -3,6 +3,7 @@
 import pytest
 from exhibit_rig import STEP_S, Rig
 
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.exhibit.orders import OrderQueue
 from pi_controller.exhibit.pages import ExhibitPage, PageContent
 from pi_controller.exhibit.screen import build_screen
@@ -21,7 +22,7 @@ class FixedPlace:
 
 def record_messages(rig, end, skip_at=None, limit_s=60.0):
     """Return the time and the bytes of each message until `end`; touch "skip" at the step numbered `skip_at`."""
-    page = ExhibitPage("127.0.0.1", 0, lambda: rig.t, dict, OrderQueue())
+    page = ExhibitPage("127.0.0.1", 0, lambda: rig.t, dict, OrderQueue(), tr=ENGLISH)
     sent, latest = [], rig.t + limit_s
     while not end():
         assert rig.t < latest

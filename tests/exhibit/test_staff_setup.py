@@ -10,6 +10,7 @@ from staff_rig import installed
 
 from pi_controller.config import read_settings
 from pi_controller.config.model import ExhibitSection
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.exhibit.exhibit import EndedSession, find_next_opening
 from pi_controller.exhibit.faults import KINDS, STEPS, find_faults
 from pi_controller.exhibit.health import MachineWatch, facts
@@ -210,8 +211,8 @@ def test_every_fault_has_its_next_step():
     verdict = SelfTestVerdict(
         0.0, tuple(GAMES.fails(name, "x") for name in ("loudspeaker", "writing", "recorded game"))
     )
-    machine = [*facts(watch, str), *screen.facts(str)]
-    found = find_faults(rig.exhibit, drift, machine, verdict, 2, "x", str)
+    machine = [*facts(watch, ENGLISH), *screen.facts(ENGLISH)]
+    found = find_faults(rig.exhibit, drift, machine, verdict, 2, "x", ENGLISH)
     assert {one.kind for one in found} == set(KINDS) - {"settings"}, "the last one is the card's"
     assert [one.kind for one in found].count("card") == 2, "by the file system, and by the self-test"
     assert all(one.message and one.step == STEPS[one.kind][1] for one in found)

@@ -4,6 +4,7 @@ import pytest
 from travel import travelling
 from visit import visitor
 
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.exhibit.orders import OrderQueue
 from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.table.commands import MAX_WAITING_COMMANDS
@@ -15,7 +16,7 @@ TOUCH = {"do": "start", "turn": 1}
 @pytest.fixture
 def client():
     """Return a visitor of a page whose touches wait in their queue."""
-    page = ExhibitPage("127.0.0.1", 8080, lambda: 0.0, dict, OrderQueue())
+    page = ExhibitPage("127.0.0.1", 8080, lambda: 0.0, dict, OrderQueue(), tr=ENGLISH)
     with travelling() as loop, visitor(page.app, loop, url=ORIGIN, headers={"origin": ORIGIN}) as client:
         yield client
 

@@ -12,8 +12,10 @@ import pytest
 from rich.console import Console as Terminal
 
 from pi_controller.config import read_settings
-from pi_controller.display import game_display, phrases
+from pi_controller.display import game_display
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.lights import frame
+from pi_controller.display.phrases import Phrases
 from pi_controller.display.terminal import TerminalTable, render_text
 from pi_controller.errors import UsageError
 from pi_controller.journal.journal import Journal
@@ -27,7 +29,7 @@ from pi_controller.runtime.console import execute_line, help_now
 from pi_controller.table.mats import mat_sensors_for
 from pi_controller.table.table import Table
 from pi_controller.web import game_page
-from pi_controller.web.console_page import console, sheet_fields
+from pi_controller.web.console_page import ConsoleWriter, console
 from pi_controller.web.live_page import make_board, overlay, page
 
 PACKAGE = Path(__file__).parent / "seventh"
@@ -102,9 +104,9 @@ def test_plugin_game_is_played_at_the_table(table):
         assert execute_line(table, line, float(n)) == "entered"
     check_shown(table)
     assert table.view.winner == "A"
-    assert phrases.sentence(table.view) == "Red <b> wins"
+    assert Phrases(ENGLISH).sentence(table.view) == "Red <b> wins"
     assert execute_line(table, "undo", 9.0) == "entered"
-    assert phrases.sentence(table.view) == "Red <b> plays"
+    assert Phrases(ENGLISH).sentence(table.view) == "Red <b> plays"
     assert execute_line(table, "set pile=4 counters.A=3 counters.B=3 ; spilled", 10.0) == "entered"
     assert table.view.sheet["pile"] == 4
 
@@ -113,8 +115,8 @@ def check_shown(table):
     """Look at the table as everybody does: nothing is missing, and each shows whose turn it is or who has won."""
     view = table.view
     winner, turn = view.sheet["winner"], view.sheet["thrower"]
-    content = make_board(view)
-    html = page(content, language="en", as_of="12:00:00")
+    content = make_board(view, ENGLISH)
+    html = page(content, tr=ENGLISH, as_of="12:00:00")
     assert content.layout == "sheet"
     assert f'<p class="count">{view.sheet["counters"]["A"]}</p>' in html
     assert "Red &lt;b&gt;" in html
@@ -122,21 +124,21 @@ def check_shown(table):
     assert content.texts["heading"] == "Toy countdown"
     assert "made up for a test" in content.texts["credit"]
     assert f'data-value="{"won" if winner == "A" else "" if winner or turn == "B" else "turn"}"' in html
-    assert str(view.sheet["pile"]) in overlay(view).table
+    assert str(view.sheet["pile"]) in overlay(view, ENGLISH).table
     lights = frame(view, 1.0)
     assert len(lights) == pinmap().lights.count
     assert any(any(pixel) for pixel in lights)
-    assert "Toy countdown" in render_text(view)
-    Terminal(file=io.StringIO(), width=40).print(TerminalTable(view))
-    can = game_page.page_of(view).entry_form(
+    assert "Toy countdown" in render_text(view, ENGLISH)
+    Terminal(file=io.StringIO(), width=40).print(TerminalTable(view, ENGLISH))
+    can = game_page.page_of(view, ENGLISH).entry_form(
         view, table.game.legal_actions(table.story.state), options=table.game.settings
     )
     if not winner:
         taken = [button.say["action"] for button in can.buttons]
         assert taken == [*table.game.legal_actions(table.story.state)]
         assert can.buttons[0].label == "Take 1"
-    assert [field.path for field in sheet_fields(view)][:2] == [("thrower",), ("pile",)]
-    shown = console(view, table.game.legal_actions(table.story.state), "en", options=table.game.settings)
+    assert [field.path for field in ConsoleWriter(view, ENGLISH).sheet_fields()][:2] == [("thrower",), ("pile",)]
+    shown = console(view, table.game.legal_actions(table.story.state), ENGLISH, options=table.game.settings)
     assert "Blue" in shown.sides
 
 

@@ -3,7 +3,8 @@
 import pytest
 from hub_hall import TEAMS
 
-from pi_controller.display import phrases
+from pi_controller.display.i18n import ENGLISH
+from pi_controller.display.phrases import Phrases
 from pi_controller.hub.boards import Boards, format_judge_requests, tables_markup
 from pi_controller.hub.hub import TableStatus
 from pi_controller.hub.table_names import name_tables
@@ -13,7 +14,7 @@ LATE_S = 3600.0
 
 
 def alerts(hall, later=0.0):
-    boards = Boards(hall.director, lambda: hall.clock() + later)
+    boards = Boards(hall.director, lambda: hall.clock() + later, ENGLISH)
     boards.tables = hall.statuses
     return boards._alerts()
 
@@ -93,8 +94,8 @@ def test_pending_result_of_lost_table_raises_no_alert(hall):
 
 @pytest.mark.parametrize("why", ["changed", "decided", "moved", "recalled"])
 def test_void_match_says_stop_during_play_alone(view, why):
-    playing, waiting = (phrases.sentence(view(void=why, free=free)) for free in (False, True))
-    over = phrases.sentence(view(void=why, phase="over", free=True))
+    playing, waiting = (Phrases(ENGLISH).sentence(view(void=why, free=free)) for free in (False, True))
+    over = Phrases(ENGLISH).sentence(view(void=why, phase="over", free=True))
     assert playing.startswith("Stop playing")
     assert waiting == over != playing
     assert ("counts" in playing) == (why in {"changed", "recalled"})
@@ -106,7 +107,7 @@ def test_equal_table_names_have_their_accounts(view):
         TableStatus(f"t{n:02}", name, "ready", asked) for n, name in enumerate(["Table 1", "Door", "table  1"], 1)
     ]
     assert name_tables(tables) == {"t01": "Table 1 (t01)", "t02": "Door", "t03": "table  1 (t03)"}
-    for shown in (tables_markup(tables), format_judge_requests(tables)):
+    for shown in (tables_markup(tables, ENGLISH), format_judge_requests(tables, ENGLISH)):
         assert "Table 1 (t01)" in shown
         assert "Door (t02)" not in shown
 

@@ -3,6 +3,7 @@
 import pytest
 from hub_hall import TEAMS
 
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.hub.boards import Boards
 from pi_controller.hub.messages import LOST_S
 from pi_controller.tournament import decisions as d
@@ -49,7 +50,7 @@ def test_planned_break_keeps_its_time_of_day(hall, set_s):
     begins = hall.clock() + 100_000.0
     hall.do(d.BreakPlanned(begins, begins + 1800.0, "meal"))
     hall.set_s = set_s
-    boards = Boards(hall.director, hall.clock, ahead=lambda: hall.set_s)
+    boards = Boards(hall.director, hall.clock, ENGLISH, ahead=lambda: hall.set_s)
     hall.pass_time(3.0)
     shown = [(one.begins + hall.set_s, one.ends + hall.set_s, one.why) for one in hall.now.breaks]
     if set_s > 200_000.0:

@@ -4,6 +4,7 @@ import pytest
 from phases import PHASES
 
 from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.hub.hall import MAX_HEIGHT, wall_parts
 from pi_controller.hub.hub import TableStatus
 from pi_controller.tournament import Elimination, Groups, RoundRobin
@@ -25,7 +26,7 @@ def test_no_pad_marks_bead_before_its_reveal(site):
         if view.game in ("dakota", "ojibwe") and view.phase in ("hide", "check", "hit"):
             site.pages.publish(at_tables(view))
             tables = site.pages._boards.regions("hall")["tables"]
-            assert not {"found", "bead"} & {pad.mark for pad in get_show(view.game).pads(view)}, name
+            assert not {"found", "bead"} & {pad.mark for pad in get_show(view.game, ENGLISH).pads(view)}, name
             assert not {'data-value="bead"', 'data-value="found"'} & set(tables.replace(">", " ").split()), name
 
 
@@ -35,7 +36,7 @@ def test_each_match_is_in_one_part_that_fits(kind, names):
     cup = Elimination("single", third_place=True) if kind == "third place" else Elimination(kind)
     for count in range(2, 65):
         state = cup.play(cup.opening, {"do": "enter", "teams": [names.format(n) for n in range(count)]})
-        parts = wall_parts(cup, state)
+        parts = wall_parts(cup, state, ENGLISH)
         boxes = [box for part in parts for box in part.drawing.boxes]
         assert sorted(box.match for box in boxes) == sorted(one.id for one in cup.pairings(state))
         for drawn, grid, is_current in parts:
@@ -54,7 +55,7 @@ def test_each_match_is_in_one_part_that_fits(kind, names):
 def test_small_bracket_is_one_part(kind, count):
     cup = Elimination(kind)
     state = cup.play(cup.opening, {"do": "enter", "teams": [f"Spirit Lake {n}" for n in range(count)]})
-    assert len(wall_parts(cup, state)) == 1
+    assert len(wall_parts(cup, state, ENGLISH)) == 1
 
 
 def test_won_final_stays_on_the_wall():
@@ -62,12 +63,15 @@ def test_won_final_stays_on_the_wall():
     state = cup.play(cup.opening, {"do": "enter", "teams": [f"T{n}" for n in range(16)]})
     while ready := cup.ready(state):
         state = cup.play(state, {"do": "result", "match": ready[0].id, "winner": ready[0].teams[0]})
-    assert [[box.match for box in part.drawing.boxes][-1] for part in wall_parts(cup, state) if part.is_current] == [
-        "F1"
-    ]
+    assert [
+        [box.match for box in part.drawing.boxes][-1] for part in wall_parts(cup, state, ENGLISH) if part.is_current
+    ] == ["F1"]
 
 
 def test_tournament_without_a_bracket_has_no_parts():
     teams = [f"T{n}" for n in range(8)]
     for competition in (RoundRobin(), Groups(groups=2)):
-        assert wall_parts(competition, competition.play(competition.opening, {"do": "enter", "teams": teams})) == ()
+        assert (
+            wall_parts(competition, competition.play(competition.opening, {"do": "enter", "teams": teams}), ENGLISH)
+            == ()
+        )

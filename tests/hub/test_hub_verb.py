@@ -9,6 +9,7 @@ import pytest
 from pi_controller.cli.hub import hub as main
 from pi_controller.cli.hub import hub as verb
 from pi_controller.config import read_settings
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.errors import SettingsError, UsageError
 from pi_controller.host.machine_health import MachineHealth
 from pi_controller.hub.boards import describe_troubles, format_judge_requests, tables_markup
@@ -108,14 +109,14 @@ def shown(view):
 
 
 def test_page_shows_score_state_and_judge_requests(shown):
-    html = tables_markup(shown)
+    html = tables_markup(shown, ENGLISH)
     assert re.findall(r'data-state="(\w+)" data-wanted="(\w*)"', html) == [
         ("ready", ""), ("ready", "yes"), ("lost", ""), ("lost", ""),
     ]  # fmt: skip
     assert "Big Coulee" in html
     assert "<b>Table 2</b>" not in html
     assert "a different journal than before" in html
-    assert format_judge_requests(shown).startswith("<b>Table 2</b>: ")
+    assert format_judge_requests(shown, ENGLISH).startswith("<b>Table 2</b>: ")
 
 
 @pytest.mark.parametrize(
@@ -132,11 +133,11 @@ def test_page_shows_score_state_and_judge_requests(shown):
 )
 def test_machine_troubles_are_on_the_table_card(machine, clock_s, said):
     table = TableStatus("t01", state="ready", health=Health(1.0, machine), clock_s=clock_s)
-    found = describe_troubles(table)
+    found = describe_troubles(table, ENGLISH)
     assert len(found) == len(said)
     assert all(word in line for word, line in zip(said, found, strict=True))
-    assert all(line in tables_markup([table]) for line in found)
-    assert describe_troubles(msgspec.structs.replace(table, state="lost")) == []
+    assert all(line in tables_markup([table], ENGLISH) for line in found)
+    assert describe_troubles(msgspec.structs.replace(table, state="lost"), ENGLISH) == []
 
 
 @pytest.mark.parametrize(
@@ -155,19 +156,19 @@ def test_machine_troubles_are_on_the_table_card(machine, clock_s, said):
 )
 def test_card_shows_time_since_last_contact(state, ago, said):
     table = TableStatus("t01", state=state, heard=None if ago is None else 1000.0 - ago)
-    shown = tables_markup([table], now=1000.0)
+    shown = tables_markup([table], ENGLISH, now=1000.0)
     assert re.findall(r'class="heard">(.*?)<', shown) == [said] * bool(said)
 
 
 def test_only_a_disconnected_mat_is_trouble():
     for mat, told in ((None, False), (True, False), (False, True)):
         table = TableStatus("t01", state="ready", mat=mat)
-        assert ("Its mat is not connected." in tables_markup([table])) is told
-    assert describe_troubles(TableStatus("t01", state="lost", mat=False)) == []
+        assert ("Its mat is not connected." in tables_markup([table], ENGLISH)) is told
+    assert describe_troubles(TableStatus("t01", state="lost", mat=False), ENGLISH) == []
 
 
 def test_page_without_tables_says_so():
-    assert "No tables yet" in tables_markup(())
+    assert "No tables yet" in tables_markup((), ENGLISH)
 
 
 def test_view_survives_encoding(shown):

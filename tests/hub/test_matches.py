@@ -8,6 +8,7 @@ import pytest
 from hub_hall import TEAMS
 
 from pi_controller import __version__
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.terminal import render_text
 from pi_controller.hub.boards import Boards
 from pi_controller.hub.decision_store import TournamentLog
@@ -352,7 +353,7 @@ def corrected(hall):
 
 def test_void_match_is_announced_closed_and_replaced(hall):
     table, other = corrected(hall)
-    assert "no longer counts" in render_text(table.table.view)
+    assert "no longer counts" in render_text(table.table.view, ENGLISH)
     assert "close void" in execute_line(table.table, "help", table.clock())
     looks = []
     with patch.object(
@@ -489,7 +490,7 @@ def test_refused_calls_back_off_and_skip_log(tmp_path):
                 if order.order:
                     director.handle_reply(t, "t01", Reply(order.order, False, "no such option"))
         assert 1 <= len(_recalled(director)) <= 9, "an hour at one table; once in 20 s it would be 180"
-        log_part = Boards(director, lambda: t).regions("director")["log"]
+        log_part = Boards(director, lambda: t, ENGLISH).regions("director")["log"]
         assert "Teams placed by hand." in log_part
         assert "called to" not in log_part
         assert "no such option" in director.notes["t01"]

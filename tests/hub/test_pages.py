@@ -15,6 +15,7 @@ import pytest
 from event_stream import Stream
 from hub_site import TEAMS, Site
 
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.hub import decision_log
 from pi_controller.hub.boards import Boards
 from pi_controller.hub.decision_log import LATER_MATCH_CHOICES
@@ -378,7 +379,7 @@ def test_every_decision_has_a_button_or_form(site, tables):
 def test_round_not_begun_is_not_timed_out(tmp_path):
     log, inbox = TournamentLog(tmp_path / "hub.sqlite"), Inbox(tmp_path / "hub.sqlite")
     director, t = Director(log, inbox), [1_000.0]
-    shown = Boards(director, lambda: t[0])
+    shown = Boards(director, lambda: t[0], ENGLISH)
     teams = tuple(d.Entry(name) for name in TEAMS)
     planned = d.Planned("a" * 16, game="slahal", format="round_robin", clock="round", options={"minutes": 1})
     try:

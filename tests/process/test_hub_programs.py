@@ -19,6 +19,7 @@ from patience import until
 from ports import free_port
 from postgres import server_of
 
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.host.files import write_private_file
 from pi_controller.hub.boards import format_judge_requests, tables_markup
 from pi_controller.hub.hub import TableStatus
@@ -74,8 +75,8 @@ def test_strange_views_are_refused_or_rendered(tmp_path):
         except MessageError:
             continue
         table = TableStatus("t01", view=view, state="ready")
-        assert "t01" in tables_markup((table,))
-        format_judge_requests((table,))
+        assert "t01" in tables_markup((table,), ENGLISH)
+        format_judge_requests((table,), ENGLISH)
         shown += 1
     assert shown > 50
 

@@ -15,6 +15,7 @@ import pytest
 from event_stream import Stream
 from served_house import ServedHouse as House
 
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.errors import MatError
 from pi_controller.web import http_timeouts
 from pi_controller.web.app import create_app
@@ -73,7 +74,7 @@ def test_stream_requested_just_before_stop_ends_too(feed, caplog, monkeypatch):
     hang_up = feed.end_streams
 
     def app(hosts):
-        inner = create_app(feed, hosts=hosts)
+        inner = create_app(feed, hosts=hosts, tr=ENGLISH)
 
         async def late(scope, receive, send):
             asked.set()

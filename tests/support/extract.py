@@ -14,18 +14,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polib
-from jinja2 import Environment
-from jinja2.ext import extract_from_ast
+from jinja2 import Environment, nodes
 
 import pi_controller
-from pi_controller.display.i18n import AUTHORITY, LOCALES, TEMPLATE
+from pi_controller.display.catalogue import AUTHORITY
+from pi_controller.display.i18n import LOCALES, TEMPLATE
 from pi_controller.errors import MatError, UsageError
 from pi_controller.text import SUFFIX
 
 _PACKAGE = Path(pi_controller.__file__).parent
 _TRANSLATED_FOLDERS = ("display", "games", "web", "hub", "exhibit")
 """The folders with sentences for players and visitors. Commands and their errors are always in English."""
-ONE, MANY = {"mark", "text", "gettext"}, {"plural", "ngettext"}
+ONE, MANY = {"mark", "text"}, {"plural"}
 """The functions that mark a sentence, and those that mark a singular and a plural."""
 _HEADER = """Sentences of Moccasin Mat, for those who speak a language: see LANGUAGES.md.
 Words called at the table are the game's own and are not in this list.
@@ -75,9 +75,10 @@ def sentences(source: str) -> Iterator[tuple[str, str]]:
 
 def template_sentences(source: str) -> Iterator[tuple[str, str]]:
     """Yield the sentences of a template, the arguments of `text`, in order; templates have no plural forms."""
-    for _, _, texts in extract_from_ast(Environment(autoescape=True).parse(source), ["text"]):
-        if isinstance(texts, str):
-            yield texts, ""
+    for call in Environment(autoescape=True).parse(source).find_all(nodes.Call):
+        texts = [arg.value for arg in call.args if isinstance(arg, nodes.Const) and isinstance(arg.value, str)]
+        if isinstance(call.node, nodes.Name) and call.node.name == "text" and texts:
+            yield texts[0], ""
 
 
 def _calls(node: ast.AST) -> Iterator[ast.Call]:

@@ -9,7 +9,8 @@ import msgspec
 from ground_truth import facts_by_hide
 
 from pi_controller.board.messages import BoardEvent, LinkUp
-from pi_controller.display import phrases
+from pi_controller.display.i18n import ENGLISH
+from pi_controller.display.phrases import Phrases
 from pi_controller.referee.facts import Question
 from pi_controller.referee.history import effective_records, fold
 from pi_controller.table.table import Observer
@@ -135,9 +136,9 @@ class Watcher:
             self.acked |= {(view.hide, i): (hit.pad, hit.found) for i, hit in enumerate(view.hits)}
         if self.began is None:
             return
-        said = [view.note, phrases.faults(view)]
+        said = [view.note, Phrases(ENGLISH).faults(view)]
         if view.question is not None:
-            said.append(phrases.question(msgspec.structs.replace(view.question, pads=())))
+            said.append(Phrases(ENGLISH).question(msgspec.structs.replace(view.question, pads=())))
         self.sees |= {line.replace(self._folder, ""): None for line in said if line}
 
     def after(self, since, *, up):

@@ -35,9 +35,9 @@ def write(folder: Path) -> Path:
     return path
 
 
-def use(folder: Path) -> str:
-    """Use it from now on, until `i18n.HOST_CATALOGUES` forgets it; return its code."""
-    return i18n.resolve_language(str(write(folder)))
+def use(folder: Path) -> i18n.Translator:
+    """Use it from now on, until `i18n.HOST_CATALOGUES` forgets it; return its translator."""
+    return i18n.translator(i18n.resolve_language(str(write(folder))))
 
 
 def escaped(text: str) -> list[str]:

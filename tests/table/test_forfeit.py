@@ -8,7 +8,8 @@ import pytest
 from random_play import steps
 
 from pi_controller.cli.replay import replay
-from pi_controller.display import phrases
+from pi_controller.display.i18n import ENGLISH
+from pi_controller.display.phrases import Phrases
 from pi_controller.journal.convert import from_journal
 from pi_controller.journal.export import page
 from pi_controller.journal.journal import Journal
@@ -44,7 +45,7 @@ def test_a_forfeit_at_the_table(name, begun, tmp_path, capsys):
         view = table.view
         assert (view.phase, view.winner, view.sheet["finish"]) == ("over", "A", "forfeit")
         assert view.calls == ("forfeit", "game")
-        assert "by forfeit" in phrases.sentence(view)
+        assert "by forfeit" in Phrases(ENGLISH).sentence(view)
         assert msgspec.json.decode(msgspec.json.encode(view), type=View) == view
         assert fold(table.game, journal.read()) == table.story
         record = from_journal(journal.read())

@@ -7,6 +7,7 @@ from io import StringIO
 import msgspec
 
 from pi_controller.cli.replay import replay
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.errors import MatError
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.read_record import read_journal_record
@@ -80,7 +81,7 @@ def test_undo_leaves_the_same_for_all_readers(tmp_path):
         assert len(lasting) == 4
         assert gone
         assert {line.seq for line in sheet_of(journal).lines if not line.counts} <= gone
-    shown = event_log.read_event_log(journal.path, "dakota", {})
+    shown = event_log.read_event_log(journal.path, "dakota", {}, ENGLISH)
     assert {line.seq for line in shown.lines if line.undone} <= gone
     assert {line.seq for line in shown.lines if not line.undone} >= lasting
     out = StringIO()

@@ -7,6 +7,7 @@ import pytest
 
 from pi_controller.cli.journals import export, record, verify
 from pi_controller.cli.replay import replay
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.terminal import render_text
 from pi_controller.journal.journal import Journal
 from pi_controller.record.file import read
@@ -121,7 +122,7 @@ def test_foreign_record_with_hostile_text_prints_clean(tmp_path, capsys):
 
 
 def test_table_terminal_prints_hostile_text_clean(tmp_path):
-    assert bad(render_text(play(tmp_path / "j.sqlite", HOSTILE))) == set()
+    assert bad(render_text(play(tmp_path / "j.sqlite", HOSTILE), ENGLISH)) == set()
 
 
 def decode_call(call):

@@ -24,6 +24,7 @@ from PIL import Image, ImageDraw, ImageFont
 from playwright.sync_api import sync_playwright
 from rich.console import Console
 
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.terminal import TerminalTable
 from pi_controller.rules import registry
 from pi_controller.simulation.simulation import Simulation
@@ -181,7 +182,7 @@ def main():
                 shoot(browser, server.url, size, 2 if name == "phone" else 1, args.folder / f"{name}.png")
             shoot(browser, server.url, (1280, 950), 1.5, args.folder / "live-page.png")
             console = Console(file=io.StringIO(), record=True, width=84, color_system="truecolor", force_terminal=True)
-            console.print(TerminalTable(table.view, table.t))
+            console.print(TerminalTable(table.view, ENGLISH, table.t))
             page = browser.new_page(viewport={"width": 1040, "height": 600}, device_scale_factor=1.5)
             page.set_content(console.export_svg(title="moccasin-mat demo"))
             page.locator("svg").screenshot(path=args.folder / "terminal.png")

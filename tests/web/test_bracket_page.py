@@ -6,6 +6,7 @@ import pytest
 from matches import play_matches
 
 from pi_controller.cli.pipes import bracket
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.errors import UsageError
 from pi_controller.tournament import Elimination
 from pi_controller.web.bracket_page import GRID, bracket_values, drawing, page
@@ -15,7 +16,7 @@ from pi_controller.web.bracket_page import GRID, bracket_values, drawing, page
 @pytest.mark.parametrize("teams", [2, 3, 5, 6, 8, 11, 16, 24, 33, 64])
 def test_bracket_boxes_stay_on_grid_without_overlap(kind, teams):
     cup = Elimination("single", third_place=True) if kind == "third place" else Elimination(kind)
-    drawn = drawing(cup, play_matches(cup, [f"T{number}" for number in range(teams)], 999))
+    drawn = drawing(cup, play_matches(cup, [f"T{number}" for number in range(teams)], 999), ENGLISH)
     assert len(drawn.boxes) == len(cup.pairings(play_matches(cup, [f"T{number}" for number in range(teams)], 999)))
     for n, box in enumerate(drawn.boxes):
         assert 0 <= box.x <= drawn.width - GRID.width
@@ -28,7 +29,7 @@ def test_bracket_boxes_stay_on_grid_without_overlap(kind, teams):
 
 def test_undecided_slot_names_its_source_match():
     cup = Elimination("double")
-    texts = [slot.text for box in drawing(cup, play_matches(cup, list("abcd"), 1)).boxes for slot in box.slots]
+    texts = [slot.text for box in drawing(cup, play_matches(cup, list("abcd"), 1), ENGLISH).boxes for slot in box.slots]
     assert "Winner of W1-2" in texts
     assert "Loser of W1-2" in texts
 
@@ -36,7 +37,7 @@ def test_undecided_slot_names_its_source_match():
 def test_standings_order_active_by_losses_eliminated_by_place():
     cup = Elimination("double")
     state = play_matches(cup, list("abcdefgh"), 9, seed=4)
-    rows = bracket_values(cup, state)["standings"]
+    rows = bracket_values(cup, state, ENGLISH)["standings"]
     in_it = [(row["losses"], -row["wins"]) for row in rows if row["place"] is None]
     assert in_it == sorted(in_it) != []
     assert len({losses for losses, _ in in_it}) == 2
@@ -50,7 +51,7 @@ def test_third_place_match_is_in_drawing_and_rounds():
     state = play_matches(cup, list("abcd"), 2)
     final = next(one for one in cup.ready(state) if one.id == "F1")
     state = cup.play(state, {"do": "result", "match": "F1", "winner": final.teams[0]})
-    values = bracket_values(cup, state)
+    values = bracket_values(cup, state, ENGLISH)
     assert [heading.text for heading in values["drawing"].headings][-2:] == ["Final", "Third place"]
     assert [row["place"] for row in values["standings"]] == [1, 2, None, None]
     assert "Third place" in {one.name for one in values["rounds"]}
@@ -58,7 +59,7 @@ def test_third_place_match_is_in_drawing_and_rounds():
 
 def test_markup_in_names_is_escaped():
     cup = Elimination("single")
-    html = page(cup, play_matches(cup, ["<b>", "&amp;", "x" * 60], 1), "<i>Cup</i>")
+    html = page(cup, play_matches(cup, ["<b>", "&amp;", "x" * 60], 1), "<i>Cup</i>", ENGLISH)
     assert "<b>" not in html
     assert "<i>Cup</i>" not in html
     assert "&lt;b&gt;" in html

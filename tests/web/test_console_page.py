@@ -11,13 +11,14 @@ import pytest
 from phases import ALL, PHASES
 
 import pi_controller.web
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.games.dakota.console import foul_label
 from pi_controller.referee.facts import ActionPlayed, BeadShown
 from pi_controller.referee.reducer import apply, blank
 from pi_controller.rules import registry
 from pi_controller.table.view import view_of
 from pi_controller.web import api, requests
-from pi_controller.web.console_page import Console, console, page, sheet_fields, sign_in
+from pi_controller.web.console_page import Console, ConsoleWriter, console, page, sign_in
 from pi_controller.web.game_page import page_of
 from pi_controller.web.limits import CSP
 from pi_controller.web.templates import environment
@@ -32,7 +33,7 @@ def told(view, **how) -> Console:
     """Return the console of a view with what the rules allow in it."""
     game = registry.game(view.game, next((ALL[name] for name in ALL if view.game == name), {}))
     legal = game.legal_actions(game.restore(view.sheet))
-    return console(view, legal, options=game.settings, **how)
+    return console(view, legal, ENGLISH, options=game.settings, **how)
 
 
 class Inline(HTMLParser):
@@ -81,7 +82,7 @@ def test_every_button_is_a_command_with_unique_id(name):
 @pytest.mark.parametrize("name", PHASES)
 def test_console_page_has_no_inline_script_or_style(name):
     view = msgspec.structs.replace(PHASES[name], teams={"A": BAD, "B": "B"}, note=BAD)
-    html = page(view, told(view, sets=True), me=BAD, as_of="12:00:00")
+    html = page(view, told(view, sets=True), ENGLISH, me=BAD, as_of="12:00:00")
     assert inline(html) == []
     assert "<b onclick" not in html
     assert "{{" not in html
@@ -90,7 +91,7 @@ def test_console_page_has_no_inline_script_or_style(name):
 
 
 def test_the_sign_in_page_is_plain_too():
-    html = sign_in()
+    html = sign_in(ENGLISH)
     assert inline(html) == []
     assert "{{" not in html
     assert all(f'for="{id_}"' in html for id_ in ("name", "pin"))
@@ -148,7 +149,7 @@ def test_the_last_thing_is_put_right_at_once():
 def test_the_form_holds_the_whole_sheet(game):
     view = PHASES["hit" if game == "dakota" else game]
     sheet = view.sheet
-    some = sheet_fields(view)
+    some = ConsoleWriter(view, ENGLISH).sheet_fields()
     copy = msgspec.json.decode(msgspec.json.encode(sheet))
     for field in some:
         part = sheet
@@ -165,11 +166,11 @@ def test_the_form_holds_the_whole_sheet(game):
 def test_no_field_is_of_a_bead():
     content = msgspec.json.encode(told(PHASES["hit"], sets=True)).decode()
     assert "bead" not in content
-    assert foul_label("no_bead") == "There was no bead under the pads"
+    assert foul_label("no_bead", ENGLISH) == "There was no bead under the pads"
 
 
 def test_finished_game_offers_no_buttons():
-    shown = page_of(PHASES["over"]).entry_form(PHASES["over"], ())
+    shown = page_of(PHASES["over"], ENGLISH).entry_form(PHASES["over"], ())
     assert (shown.title, shown.buttons, shown.rows) == ("The game is over", (), ())
 
 
@@ -186,7 +187,7 @@ def reminded(*actions, shown=True, game="dakota"):
         story = apply(rules, story, BeadShown(2.0))
     view = msgspec.structs.replace(view_of(rules, story, 7), teams={"A": "Big Coulee", "B": "Long Hollow"})
     legal = rules.legal_actions(story.state)
-    facts = console(view, legal, before=rules.hiders_before(story.state)).facts
+    facts = console(view, legal, ENGLISH, before=rules.hiders_before(story.state)).facts
     return [fact for fact in facts if "hides" in fact and not fact.startswith("Next: hide")]
 
 
@@ -232,5 +233,5 @@ def test_singers_are_asked_for_before_the_toss(game, actions, asked):
     for t, action in enumerate(actions):
         story = apply(rules, story, ActionPlayed(float(t), action, (), "judge"))
     view = view_of(rules, story, 7)
-    assert sum("singer" in fact for fact in console(view, (), singer=True).facts) == asked
-    assert not any("singer" in fact for fact in console(view, ()).facts)
+    assert sum("singer" in fact for fact in console(view, (), ENGLISH, singer=True).facts) == asked
+    assert not any("singer" in fact for fact in console(view, (), ENGLISH).facts)

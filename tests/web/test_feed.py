@@ -5,6 +5,7 @@ import asyncio
 import msgspec
 from travel import run
 
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.web.event_stream import BLOCK, event, retry_ms, stream
 from pi_controller.web.feed import MAX_WOKEN_AT_ONCE, PAUSE_S, Feed
 
@@ -82,7 +83,7 @@ def test_end_streams_ends_current_and_later_until_reopen(view):
         got = []
 
         async def read():
-            async for chunk in stream(feed, "en", None, 0):
+            async for chunk in stream(feed, ENGLISH, None, 0):
                 got.append(chunk)
                 if len(got) == 2:
                     feed.end_streams()
@@ -112,7 +113,7 @@ def test_publishing_outlives_a_closed_loop(view):
 def test_a_quiet_stream_beats(view):
     async def watch():
         feed = Feed()
-        chunks = stream(feed, "en", None, 3)
+        chunks = stream(feed, ENGLISH, None, 3)
         got = [await anext(chunks) for _ in range(3)]
         await chunks.aclose()
         return got, feed.watchers
@@ -137,7 +138,7 @@ def fields(data):
 def test_an_event_is_one_padded_frame(view):
     feed = Feed(start="now")
     feed.publish(view(seq=12, teams={"A": "line\nbreak\r\n\ndata: x", "B": "\u2028"}))
-    data = event(feed.latest, "en")
+    data = event(feed.latest, ENGLISH)
     assert data.endswith(b"\n\n")
     assert data.count(b"\n\n") == 1
     assert len(data) % BLOCK == 0
@@ -156,7 +157,7 @@ def test_events_of_a_sealed_hide_have_one_size(view):
     for byte in range(16):
         feed = Feed()
         feed.publish(view(seq=40, commit=f"{byte:02x}" * 32, passes=4))
-        sizes.add(len(event(feed.latest, "en")))
+        sizes.add(len(event(feed.latest, ENGLISH)))
     assert len(sizes) == 1
 
 

@@ -12,6 +12,7 @@ from travel import run
 from visit import together
 
 from pi_controller.config import Settings
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.referee.facts import CommandIssued
 from pi_controller.table.table_queue import TableQueue
 from pi_controller.table.view import View
@@ -338,7 +339,7 @@ def test_sessions_outlive_a_restart_of_the_program(house, tmp_path):
 def test_first_head_pin_is_printed_once_to_terminal(tmp_path):
     with closing(Users(tmp_path / FILE)) as users:
         authenticator = Authenticator(users, Sessions(users), cheap(), time.time)
-        api = JudgeApi(TableQueue(), Feed(), authenticator, tmp_path / "table.sqlite")
+        api = JudgeApi(TableQueue(), Feed(), authenticator, tmp_path / "table.sqlite", ENGLISH)
         judges = JudgeConsole(api.command_queue, users, [], authenticator, api)
         told = welcome(judges, shows=False)  # to a log
         assert "new-head" in told

@@ -10,6 +10,7 @@ import pytest
 
 import pi_controller.web
 from pi_controller.config.fields import contrast
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.table.view import Hit, Opening, QuestionView
 from pi_controller.web.live_page import make_board, page
 from pi_controller.web.templates import render
@@ -62,7 +63,7 @@ class Tree(HTMLParser):
 
 def read(view):
     tree = Tree()
-    tree.feed(page(make_board(view), language="en", as_of="12:34:56"))
+    tree.feed(page(make_board(view, ENGLISH), tr=ENGLISH, as_of="12:34:56"))
     tree.close()
     assert tree.open == []
     return tree
@@ -71,7 +72,7 @@ def read(view):
 @pytest.mark.parametrize("state", STATES)
 def test_every_state_is_on_the_page(view, state):
     told = view(**STATES[state])
-    content, tree = make_board(told), read(told)
+    content, tree = make_board(told, ENGLISH), read(told)
     assert {key: content.texts[key] for key in tree.texts if key != "as_of"} == {
         key: text for key, text in tree.texts.items() if key != "as_of"
     }
@@ -80,14 +81,14 @@ def test_every_state_is_on_the_page(view, state):
 
 
 def test_the_page_uses_all_that_the_board_offers(view):
-    content, tree = make_board(view()), read(view())
+    content, tree = make_board(view(), ENGLISH), read(view())
     assert set(content.texts) - {"outcome", "score"} <= set(tree.texts)
     assert set(content.marks) - {"moment"} == set(tree.marks)
 
 
 def test_team_names_cannot_become_markup(view):
     wicked = {"A": "<script>alert(1)</script>", "B": "\"' onload=x &amp; </title>"}
-    html = page(make_board(view(teams=wicked, note="<img src=x>")), language="en", as_of="")
+    html = page(make_board(view(teams=wicked, note="<img src=x>"), ENGLISH), tr=ENGLISH, as_of="")
     assert "<script>alert" not in html
     assert "<img" not in html
     tree = read(view(teams=wicked, note="<img src=x>"))
@@ -96,11 +97,11 @@ def test_team_names_cannot_become_markup(view):
 
 
 def test_page_works_without_scripts_or_external_links(view):
-    html = page(make_board(view()), language="en", as_of="")
+    html = page(make_board(view(), ENGLISH), tr=ENGLISH, as_of="")
     assert '<noscript><meta http-equiv="refresh"' in html
     for text in (
         html,
-        render("waiting.html"),
+        render("waiting.html", ENGLISH),
         *(path.read_text("utf-8") for path in STATIC.iterdir() if path.suffix not in {".png", ".woff2"}),
     ):
         links = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+", text)) - {"http://www.w3.org"}
@@ -113,7 +114,7 @@ STATIC = Path(pi_controller.web.__file__).parent / "static"
 
 
 def test_roles_hits_and_calls(view):
-    shown = make_board(view(**STATES["paguga"]))
+    shown = make_board(view(**STATES["paguga"]), ENGLISH)
     assert shown.marks["pad_2"] == "struck"
     assert shown.marks["pad_4"] == "found"
     assert shown.texts["pad_4"] == "second hit: found"
@@ -126,21 +127,21 @@ def test_roles_hits_and_calls(view):
 
 
 def test_pad_is_marked_after_its_seal_opens(view):
-    before = make_board(view(commit="ab" * 32))
+    before = make_board(view(commit="ab" * 32), ENGLISH)
     assert all(before.marks[f"pad_{pad}"] == "" for pad in range(1, 5))
-    after = make_board(view(**STATES["opened"]))
+    after = make_board(view(**STATES["opened"]), ENGLISH)
     assert after.marks["pad_2"] == "bead"
     assert after.marks["seal"] == "opened"
-    next_hide = make_board(view(hide=4, opening=Opening(3, "ab" * 32, 2, "cd" * 32)))
+    next_hide = make_board(view(hide=4, opening=Opening(3, "ab" * 32, 2, "cd" * 32)), ENGLISH)
     assert all(next_hide.marks[f"pad_{pad}"] == "" for pad in range(1, 5))
 
 
 def test_foul_is_explained_in_plain_words(view):
-    assert make_board(view(**STATES["foul"])).texts["meaning_1"] == "There was no bead under the pads."
+    assert make_board(view(**STATES["foul"]), ENGLISH).texts["meaning_1"] == "There was no bead under the pads."
 
 
 def test_strange_counts_do_not_break_the_page(view):
-    table = make_board(view(long={"A": 64, "B": 0}, middle=-2, short={"A": 12, "B": 0}, points=1)).table
+    table = make_board(view(long={"A": 64, "B": 0}, middle=-2, short={"A": 12, "B": 0}, points=1), ENGLISH).table
     strokes = re.findall(r'class="(short|long) sticks"[^>]*>(.*?)</div>', table)
     lit = [(kind, row.count('"on"'), row.count("<i")) for kind, row in strokes]
     assert lit == [("short", 1, 1), ("long", 20, 20), ("long", 0, 20), ("short", 0, 1), ("long", 0, 20)]
@@ -149,7 +150,7 @@ def test_strange_counts_do_not_break_the_page(view):
 
 def test_the_board_is_json(view):
     for state in STATES.values():
-        msgspec.json.encode(make_board(view(**state)))
+        msgspec.json.encode(make_board(view(**state), ENGLISH))
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])

@@ -16,6 +16,7 @@ from phases import ALL, BOUND, DAKOTA, NONCE, PHASES, SEAL
 from PIL import Image
 from played import play
 
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.shown_names import player_name
 from pi_controller.referee.commitment import CommitmentContext, check, commitment
 from pi_controller.referee.facts import BeadShown, Commit, CommitmentWithdrawn, Reveal
@@ -44,9 +45,9 @@ def texts(html):
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("frame", ["room", "overlay"])
 def test_every_phase_of_every_game_is_a_page(phase, frame):
-    content = overlay(PHASES[phase]) if frame == "overlay" else room(PHASES[phase])
+    content = overlay(PHASES[phase], ENGLISH) if frame == "overlay" else room(PHASES[phase], ENGLISH)
     more = {"place": "top"} if frame == "overlay" else {"found": [], "event": "", "words": ""}
-    html = page(content, language="en", as_of="12:34:56", t=1012.0, frame=frame, **more)
+    html = page(content, tr=ENGLISH, as_of="12:34:56", t=1012.0, frame=frame, **more)
     said = texts(unescape(html))
     assert content.texts["sentence"] in said
     assert "None" not in said
@@ -57,7 +58,7 @@ def test_every_phase_of_every_game_is_a_page(phase, frame):
 def test_clocks_count_by_the_tables_time():
     def clocks(t, **changed):
         view = msgspec.structs.replace(PHASES["slahal"], **changed)
-        html = page(make_board(view), language="en", as_of="", t=t)
+        html = page(make_board(view, ENGLISH), tr=ENGLISH, as_of="", t=t)
         return [(key, left) for key, left in re.findall(r'data-clock="(\w+)"[^>]*>([^<]*)<', html) if key != "unasked"]
 
     assert clocks(1012.0) == [("limit", "0:48"), ("ends", "12:34")]
@@ -71,7 +72,7 @@ def test_clocks_count_by_the_tables_time():
 @pytest.mark.parametrize("game", ["dakota", *ALL])
 def test_strip_has_one_cell_per_player_or_team(game):
     view = PHASES.get(game, DAKOTA)
-    told = strip(view)
+    told = strip(view, ENGLISH)
     for side in view.scoreboard.scores:
         assert f">{player_name(view, side)}</bdi>" in told
     points = re.findall(r'<b class="points">(\d+)</b>', told)
@@ -80,7 +81,7 @@ def test_strip_has_one_cell_per_player_or_team(game):
 
 
 def test_the_strips_numbers_are_the_tables():
-    told = strip(change_view(DAKOTA, short={"A": 4, "B": 1}, long={"A": 13, "B": 3}, middle=4))
+    told = strip(change_view(DAKOTA, short={"A": 4, "B": 1}, long={"A": 13, "B": 3}, middle=4), ENGLISH)
     assert re.findall(r'<b class="points">(\d+)</b>', told) == ["4", "1"]
     assert re.findall(r'<span class="held">(\d+)</span>', told) == ["13", "3"]
     assert [row.count('"on"') for row in re.findall(r'class="long sticks".*?</div>', told)] == [13, 3]
@@ -139,13 +140,13 @@ def test_list_urls_by_address_reach_and_port(monkeypatch, tmp_path):
 
 
 def test_the_codes_say_the_addresses():
-    html = find_page(["http://192.0.2.7:8080", "http://mat.local:8080"], PageSettings(), "en")
+    html = find_page(["http://192.0.2.7:8080", "http://mat.local:8080"], PageSettings(), ENGLISH)
     codes = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
     assert [re.search(r'aria-label="([^"]*)"', one)[1] for one in codes] == [
         f"Code of http://192.0.2.7:8080/{path}" for path in ("", "room", "check", "overlay")
     ]
     assert html.count('href="http://mat.local:8080/') == 4
-    none = find_page([], PageSettings(), "en")
+    none = find_page([], PageSettings(), ENGLISH)
     assert "<svg" not in none
     assert "set host to 0.0.0.0" in none
 
@@ -171,7 +172,7 @@ def field(html, name):
 
 def test_the_check_page_brings_the_last_seal_opened():
     view = msgspec.structs.replace(PHASES["show"], game="dakota", opening=OPENED)
-    html = check_page(view)
+    html = check_page(view, ENGLISH)
     told = {name: field(html, name) for name in ("table", "epoch", "event", "hide", "pad", "nonce", "hash")}
     bound = CommitmentContext(unescape(told["table"]), told["epoch"], int(told["event"]))
     assert check(told["hash"], "dakota", int(told["hide"]), int(told["pad"]), told["nonce"], bound)
@@ -180,19 +181,19 @@ def test_the_check_page_brings_the_last_seal_opened():
 
 
 def test_check_page_omits_a_closed_seal():
-    html = check_page(msgspec.structs.replace(DAKOTA, opening=None))
+    html = check_page(msgspec.structs.replace(DAKOTA, opening=None), ENGLISH)
     assert SEAL not in html
     assert [field(html, name) for name in ("hide", "pad", "nonce", "hash")] == [""] * 4
     assert "is opened after the hit" in texts(html)
-    assert "No seal has been opened at this table yet" in texts(check_page(None))
+    assert "No seal has been opened at this table yet" in texts(check_page(None, ENGLISH))
 
 
 def test_board_and_check_page_name_void_seal():
     void = msgspec.structs.replace(DAKOTA, commit=None, withdrawn=(SEAL,), opening=Opening(6, "ee" * 32, 1, "00" * 32))
-    shown = make_board(void)
+    shown = make_board(void, ENGLISH)
     assert (shown.marks["seal"], shown.texts["seal"], shown.texts["opened"]) == ("void", SEAL, "void: never opened")
-    assert f"The seal {SEAL[:16]}… is void and stays closed." in texts(check_page(void))
-    again = make_board(msgspec.structs.replace(void, commit="ab" * 32))
+    assert f"The seal {SEAL[:16]}… is void and stays closed." in texts(check_page(void, ENGLISH))
+    again = make_board(msgspec.structs.replace(void, commit="ab" * 32), ENGLISH)
     assert (again.marks["seal"], again.texts["seal"]) == ("sealed", "ab" * 32)
     assert again.texts["opened"] == f"not yet opened · {SEAL[:16]}… is void"
 
@@ -216,7 +217,7 @@ def test_void_seal_stays_until_hide_opens_or_ends(name):
         assert view_of(game, story, 1).withdrawn == withdrawn, fact
     opening = view_of(game, story, 1).opening
     assert (opening.hash, opening.withdrawn) == ("12" * 32, (SEAL, "ab" * 32))
-    said = texts(check_page(view_of(game, story, 1)))
+    said = texts(check_page(view_of(game, story, 1), ENGLISH))
     assert all(f"The seal {seal[:16]}… is void and stays closed." in said for seal in (SEAL, "ab" * 32))
 
 
@@ -227,7 +228,7 @@ def test_the_shells_line_gives_the_seal(game, pad):
     seal = commitment(game, 12, pad, nonce, bound)
     view = DAKOTA if game == "dakota" else play(game, 1, 4)
     view = msgspec.structs.replace(view, opening=Opening(12, seal, pad, nonce.hex(), *bound))
-    line = re.search(r"<pre[^>]*><code[^>]*>(.*?)</code>", check_page(view), re.DOTALL)[1]
+    line = re.search(r"<pre[^>]*><code[^>]*>(.*?)</code>", check_page(view, ENGLISH), re.DOTALL)[1]
     script = html.unescape(line)
     script = script.replace("xxd -r -p", "python3 -c 'import sys; sys.stdout.buffer.write(bytes.fromhex(input()))'")
     ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
@@ -236,7 +237,7 @@ def test_the_shells_line_gives_the_seal(game, pad):
 
 @pytest.mark.parametrize("name", ["hit", *ALL])
 def test_pages_credit_the_written_source_of_the_game(web, feed, name):
-    assert "Written source" not in find_page([], PageSettings(), "en"), "before there is a table"
+    assert "Written source" not in find_page([], PageSettings(), ENGLISH), "before there is a table"
     view = PHASES[name]
     feed.publish(view)
     source = f"Written source of the rules: {registry.game_class(view.game).source}"
@@ -257,12 +258,12 @@ def test_pronunciation_appears_with_its_credit(web, feed):
 
 def test_find_page_links_console_if_judges_are_enabled():
     where = ["http://192.0.2.7:8080"]
-    assert "http://192.0.2.7:8080/judge" in find_page(where, PageSettings(), "en", judged=True)
-    assert "/judge" not in find_page(where, PageSettings(), "en")
+    assert "http://192.0.2.7:8080/judge" in find_page(where, PageSettings(), ENGLISH, judged=True)
+    assert "/judge" not in find_page(where, PageSettings(), ENGLISH)
 
 
 def rules_page_of(game, options=None, **referee):
-    return texts(unescape(rules_page(registry.game(game, options or {}), RefereeSettings(**referee))))
+    return texts(unescape(rules_page(registry.game(game, options or {}), RefereeSettings(**referee), ENGLISH)))
 
 
 @pytest.mark.parametrize("name", registry.names())
@@ -291,7 +292,7 @@ def test_rules_page_has_customs_and_the_nearest_pads():
 def test_rules_are_served_and_linked_with_their_route(feed, visit):
     in_force = lambda: (registry.game("dakota", {"points": 3}), RefereeSettings())  # noqa: E731
     feed.publish(PHASES["show"])
-    for more, served in (([rules_route(in_force)], 200), ([], 404)):
+    for more, served in (([rules_route(in_force, ENGLISH)], 200), ([], 404)):
         web = visit(WebServer(feed, more=more))
         assert web.get("/rules").status_code == served
         assert ('href="/rules"' in web.get("/").text) == (served == 200)

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from event_stream import Stream
 
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.table.view import View
 from pi_controller.web.app import create_app
 from pi_controller.web.feed import Feed
@@ -165,7 +166,7 @@ def test_a_watcher_that_leaves_is_forgotten(web, feed):
 
 def test_watcher_limit_drops_oldest_of_the_busiest_address(feed, visit):
     server = WebServer(feed)
-    server.app = create_app(feed, max_watchers=3)
+    server.app = create_app(feed, max_watchers=3, tr=ENGLISH)
 
     def watch(address):
         events = Stream(stack.enter_context(visit(server, peer=address).stream("GET", "/events")))

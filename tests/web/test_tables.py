@@ -13,6 +13,7 @@ from played import GAMES, NAMES, SETTINGS, play, views
 
 import pi_controller.web
 from pi_controller.config.fields import contrast
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.table.view import Opening
 from pi_controller.web.event_stream import BLOCK, event
 from pi_controller.web.feed import Feed
@@ -53,7 +54,7 @@ class Tree(HTMLParser):
 
 
 def read(view):
-    return Tree(page(make_board(view), language="en", as_of="12:34:56"))
+    return Tree(page(make_board(view, ENGLISH), tr=ENGLISH, as_of="12:34:56"))
 
 
 @settings(max_examples=60)
@@ -61,7 +62,7 @@ def read(view):
 def test_every_reachable_sheet_is_a_page(view, halted):
     if halted:
         view = msgspec.structs.replace(view, phase="halted", note="The disk is full.")
-    content = make_board(view)
+    content = make_board(view, ENGLISH)
     tree = read(view)
     assert content.layout == ("pads" if view.game == "ojibwe" else "sheet")
     live = {attrs["data-live"] for _, attrs in tree.tags if "data-live" in attrs}
@@ -76,7 +77,7 @@ def test_every_reachable_sheet_is_a_page(view, halted):
 @settings(max_examples=40)
 @given(views(("ojibwe", "slahal")))
 def test_strokes_are_sticks(view):
-    sections = dict(re.findall(r'data-team="([AB])">(.*?)</section>', make_board(view).table))
+    sections = dict(re.findall(r'data-team="([AB])">(.*?)</section>', make_board(view, ENGLISH).table))
     for team, inside in sections.items():
         bars = [row.count('"on"') for row in re.findall(r'class="long sticks"[^>]*>(.*?)</div>', inside)]
         keys = ("counters",) if view.game == "ojibwe" else ("live", "dead")
@@ -86,16 +87,16 @@ def test_strokes_are_sticks(view):
 def test_ojibwe_table_shows_hides_left_and_banked_finds():
     view = play("ojibwe", 5, 4)
     told = {"hider": "A", "hides_left": 3, "banked": 0, "double": False, "winner": None}
-    often = make_board(change_view(view, **told)).table
+    often = make_board(change_view(view, **told), ENGLISH).table
     assert "hides left: 3" in often
     banked = {**told, "hides_left": 1, "double": True, "banked": 2}
-    assert "double, banked: 2" in make_board(change_view(view, **banked)).table
+    assert "double, banked: 2" in make_board(change_view(view, **banked), ENGLISH).table
 
 
 @settings(max_examples=40)
 @given(views(("bageswin", "patol", "plum_stone")))
 def test_table_marks_thrower_and_shows_exact_counts(view):
-    sheet, table = view.sheet, make_board(view).table
+    sheet, table = view.sheet, make_board(view, ENGLISH).table
     marks = re.findall(r'data-value="(\w*)" data-(?:player|team)', table)
     throwing = [mark for mark in marks if mark == "turn"]
     assert len(throwing) == (sheet["thrower"] is not None and not sheet["winner"])
@@ -106,7 +107,7 @@ def test_table_marks_thrower_and_shows_exact_counts(view):
 
 def test_ring_has_forty_stones_four_rivers_every_horse():
     view = play("patol", 4, 40, {"players": ",".join(NAMES), "killing": False})
-    tree = Tree(make_board(view).table)
+    tree = Tree(make_board(view, ENGLISH).table)
     assert sum(tag == "circle" and "cx" in attrs for tag, attrs in tree.tags) == 40
     assert sum(tag == "line" for tag, _ in tree.tags) == 4
     horses = [attrs for tag, attrs in tree.tags if tag == "g" and "horse" in (attrs["class"] or "")]
@@ -133,16 +134,16 @@ def test_names_cannot_become_markup(game):
 def test_an_event_carries_the_table_in_whole_kilobytes(game):
     feed = Feed()
     feed.publish(play(game, 1, 20, SETTINGS[game][1]))
-    sent = event(feed.latest, "en")
+    sent = event(feed.latest, ENGLISH)
     assert len(sent) % BLOCK == 0
     body = msgspec.json.decode(re.search(rb"^data: (.*)$", sent, re.MULTILINE)[1])
-    assert body["table"] == make_board(feed.latest.view).table
+    assert body["table"] == make_board(feed.latest.view, ENGLISH).table
     assert body["layout"] == ("pads" if game == "ojibwe" else "sheet")
 
 
 def test_layout_of_a_game_with_pads_has_them(view):
-    for shown, layout in ((make_board(view()), "pads"), (make_board(play("slahal", 1, 2)), "sheet")):
-        assert f'data-layout="{layout}"' in page(shown, language="en", as_of="")
+    for shown, layout in ((make_board(view(), ENGLISH), "pads"), (make_board(play("slahal", 1, 2), ENGLISH), "sheet")):
+        assert f'data-layout="{layout}"' in page(shown, tr=ENGLISH, as_of="")
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])

@@ -16,16 +16,16 @@ class BageswinPage(page.GamePage[BageswinSheet]):
         """Return the form of a throw."""
         if "throw" not in moment.words:
             return None
-        text, label = moment.text, moment.text("Touch each piece that shows red")
+        label = self.tr.text("Touch each piece that shows red")
         rows = [
             page.ChoiceRow(
-                kind, "" if i else label, page.piece_choices(kind, text(show.PIECES[kind]), n), n, needed=False
+                kind, "" if i else label, page.piece_choices(kind, self.tr.text(show.PIECES[kind]), n), n, needed=False
             )
             for i, (kind, n) in enumerate(PIECES.items())
         ]
         slip = ("double_tap", show.SHOW.slips["double_tap"])
         values = VALUES.get(str(moment.options.get("table")))
-        return page.throw_form(moment, (*rows, page.no_piece(text("No piece shows red"))), slip, values)
+        return page.throw_form(moment, (*rows, page.no_piece(self.tr.text("No piece shows red"))), slip, values)
 
 
-PAGE = BageswinPage()
+PAGE = BageswinPage

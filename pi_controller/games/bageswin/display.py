@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pi_controller.display.game_display import GameShow, bowl_result, number, pieces_shown, throws
-from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.game_display import GameShow
 from pi_controller.games.bageswin.rules import BageswinSheet
 from pi_controller.table.view import View
+from pi_controller.text import mark
 
 PIECES: Mapping[str, str] = {
     "woman": mark("woman"),
@@ -29,22 +29,21 @@ class BageswinShow(GameShow[BageswinSheet]):
     win: ClassVar[str] = mark("{winner} holds all the sticks and wins")
     slips: ClassVar[Mapping[str, str]] = {"double_tap": mark("Tapped twice: no score, the bowl passes")}
 
-    def sentence(self, view: View, language: str = "en") -> str:
+    def sentence(self, view: View) -> str:
         """Return the action that the table is waiting for."""
-        return throws(view, language)
+        return self.throws(view)
 
-    def result(self, view: View, language: str = "en") -> str:
+    def result(self, view: View) -> str:
         """Return the result of the last throw."""
-        plural = catalogue(language).ngettext
-        return bowl_result(view, language, lambda n: plural("{n} stick", "{n} sticks", n).format(n=number(n, language)))
+        return self.bowl_result(view, lambda n: self.tr.plural("{n} stick", "{n} sticks", n, n=self.number(n)))
 
-    def describe_action(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
+    def describe_action(self, action: Mapping[str, Any], teams: Mapping[str, str]) -> str:
         """Return an action as a short sentence."""
         match action:
             case {"do": "throw", "red": {**red}}:
-                return pieces_shown(red, PIECES, catalogue(language).gettext("No piece shows red"), language)
+                return self.pieces_shown(red, PIECES, self.tr.text("No piece shows red"))
             case _:
-                return super().describe_action(action, teams, language)
+                return super().describe_action(action, teams)
 
 
-SHOW = BageswinShow()
+SHOW = BageswinShow

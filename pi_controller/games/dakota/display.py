@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pi_controller.display import drawing as draw
-from pi_controller.display import phrases
-from pi_controller.display.game_display import GameShow, PadMark, Word, both_teams, number, point_gained
-from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.game_display import GameShow, PadMark, Word, both_teams, point_gained
+from pi_controller.display.phrases import Phrases
 from pi_controller.display.shown_names import isolate_name, team_name
 from pi_controller.games.dakota.rules import DakotaSheet
 from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
 from pi_controller.rules.scoreboard import gains
 from pi_controller.table.view import View
+from pi_controller.text import mark
 
 _WORDS = (
     Word(
@@ -135,147 +135,155 @@ class DakotaShow(GameShow[DakotaSheet]):
         row = [*getattr(rows, key)[:size], *[draw.DARK] * (size - len(getattr(rows, key)))]
         return rows._replace(**{key: [*row[:-owed], *[draw.OWED] * owed]})
 
-    def pads(self, view: View, language: str = "en") -> list[PadMark]:
+    def pads(self, view: View) -> list[PadMark]:
         """Return the pads of this hide: the hits, and after it the place of the bead."""
-        text, opened = catalogue(language).gettext, view.opening
+        opened = view.opening
         pads = {pad: PadMark() for pad in EVERY_PAD}
         if opened is not None and opened.hide == view.hide and opened.pad in pads:
-            pads[opened.pad] = PadMark("bead", text("the bead was here"))
+            pads[opened.pad] = PadMark("bead", self.tr.text("the bead was here"))
         for i, hit in enumerate(view.hits[:2]):
             if hit.pad is not None:
-                order = text("second hit") if i else text("first hit")
-                template = text("{order}: found") if hit.found else text("{order}: not found")
+                order = self.tr.text("second hit") if i else self.tr.text("first hit")
+                template = self.tr.text("{order}: found") if hit.found else self.tr.text("{order}: not found")
                 pads[hit.pad] = PadMark("found" if hit.found else "struck", template.format(order=order))
         return [*pads.values()]
 
-    def sentence(self, view: View, language: str = "en") -> str:
+    def sentence(self, view: View) -> str:
         """Return the action that the table is waiting for."""
-        text, sheet = catalogue(language).gettext, self.sheet(view)
+        sheet = self.sheet(view)
         hider = sheet["hider"]
         if hider is None:
-            toss = text("The coin toss: the winner hides first")
-            return toss if view.phase == "toss" else text("The bead is hidden")
+            toss = self.tr.text("The coin toss: the winner hides first")
+            return toss if view.phase == "toss" else self.tr.text("The bead is hidden")
         teams = both_teams(view, hider, "hitter")
         match view.phase:
             case "check":
-                return text("Hands away: the mat checks the bead")
+                return self.tr.text("Hands away: the mat checks the bead")
             case "show":
-                return self.result(view, language) or text("The bead is shown: {hider} hide next").format(**teams)
+                return self.result(view) or self.tr.text("The bead is shown: {hider} hide next", **teams)
             case "hit":
-                template = text("Second hit: {hitter}") if sheet["owed"] == "second" else text("First hit: {hitter}")
+                template = (
+                    self.tr.text("Second hit: {hitter}")
+                    if sheet["owed"] == "second"
+                    else self.tr.text("First hit: {hitter}")
+                )
                 return template.format(**teams)
             case _:
-                return text("{hider} hides the bead").format(**teams)
+                return self.tr.text("{hider} hides the bead", **teams)
 
-    def describe_stakes(self, view: View, language: str = "en") -> str:
+    def describe_stakes(self, view: View) -> str:
         """Return the stakes of a hide beyond sticks (wheya, sahdogan, yawapi, eyeya)."""
         sheet = self.sheet(view)
         template, hider = _STAKES.get(sheet["situation"] or "", ""), sheet["hider"]
         only_second_left = sheet["owed"] == "second" and sheet["situation"] != "wheya"
         if not template or hider is None or only_second_left or view.phase in {"toss", "show"}:
             return ""
-        return catalogue(language).gettext(template).format(**both_teams(view, hider, "hitter"))
+        return self.tr.text(template, **both_teams(view, hider, "hitter"))
 
-    def describe_event(self, view: View, language: str = "en") -> list[str]:
+    def describe_event(self, view: View) -> list[str]:
         """Return the foul and the last hit of this hide, and after it the place of the bead."""
-        parts = [phrases.foul(view.foul, language).rstrip(".")] if view.foul else []
-        parts += [phrases.hit(len(view.hits), view.hits[-1], language)] if view.hits else []
+        say = Phrases(self.tr)
+        parts = [say.foul(view.foul).rstrip(".")] if view.foul else []
+        parts += [say.hit(len(view.hits), view.hits[-1])] if view.hits else []
         opened = view.opening
         if parts and opened is not None and opened.hide == view.hide and view.phase != "hit":
-            parts.append(catalogue(language).gettext("The bead was under pad {pad}").format(pad=opened.pad))
+            parts.append(self.tr.text("The bead was under pad {pad}", pad=opened.pad))
         return parts
 
-    def reminders(self, view: View, before: str | None, language: str = "en", *, singer: bool = False) -> list[str]:
+    def reminders(self, view: View, before: str | None, *, singer: bool = False) -> list[str]:
         """Return the reminder of singers before the toss, and of the hiders' change before a hide.
 
         A new hider's moccasins are shaken out (chapter 12), and a team that was not found keeps its hider (chapter 2).
         """
-        text, hider = catalogue(language).gettext, self.sheet(view)["hider"]
+        hider = self.sheet(view)["hider"]
         if view.phase == "toss":
-            return [text("Before the toss: does each team have a singer?")] if singer else []
+            return [self.tr.text("Before the toss: does each team have a singer?")] if singer else []
         if view.phase not in {"hide", "show"} or hider is None:
             return []
         by_foul = "foul" in view.calls
         if before == hider:
-            template = text("{hider} hides again: no change of hiders until the bead is found.")
+            template = self.tr.text("{hider} hides again: no change of hiders until the bead is found.")
             if "paguga" in view.calls and not by_foul:
-                template = text("{hider} hides again. The hider may change now: then shake out the moccasins.")
+                template = self.tr.text("{hider} hides again. The hider may change now: then shake out the moccasins.")
         elif before is not None or by_foul or view.hide <= 1:
-            template = text("{hider} hides: a new hider. Shake out the moccasins.")
+            template = self.tr.text("{hider} hides: a new hider. Shake out the moccasins.")
         else:
             return []
         return [template.format(**both_teams(view, hider, "hitter"))]
 
-    def result(self, view: View, language: str = "en") -> str:
+    def result(self, view: View) -> str:
         """Return the result of the last hit or foul, or of the toss."""
         hider = self.sheet(view)["hider"]
         if hider is None or view.sheet.get("finish") == "forfeit":
             return ""
-        text, happened = catalogue(language).gettext, self._describe_event(view, language)
+        happened = self._describe_event(view)
         if not happened:
             first = view.before is not None and view.before.turn is None and view.phase == "hide"
-            template = text("{hider} won the toss: {sticks}, and they hide first") if first else ""
-            return template.format(**self._sides(view, hider, language))
+            template = self.tr.text("{hider} won the toss: {sticks}, and they hide first") if first else ""
+            return template.format(**self._sides(view, hider))
         if view.phase == "hit" and point_gained(view) is None:
             return happened  # the second hit is owed, and no sticks have moved
-        return text("{happened}: {effect}").format(happened=happened, effect=self._effect(view, language))
+        return self.tr.text("{happened}: {effect}", happened=happened, effect=self._effect(view))
 
-    def _describe_event(self, view: View, language: str) -> str:
-        text, hits = catalogue(language).gettext, view.hits
+    def _describe_event(self, view: View) -> str:
+        hits = view.hits
         if view.foul:
-            return text("Foul")
+            return self.tr.text("Foul")
         if not hits:
             return ""
         if hits[-1].found:
-            return text("Found at the first hit") if len(hits) == 1 else text("Found at the second hit")
-        return text("Missed at the first hit") if len(hits) == 1 else text("Missed twice")
+            return self.tr.text("Found at the first hit") if len(hits) == 1 else self.tr.text("Found at the second hit")
+        return self.tr.text("Missed at the first hit") if len(hits) == 1 else self.tr.text("Missed twice")
 
-    def _effect(self, view: View, language: str) -> str:
-        text, winner, hider = catalogue(language).gettext, view.winner, self.sheet(view)["hider"] or "A"
+    def _effect(self, view: View) -> str:
+        winner, hider = view.winner, self.sheet(view)["hider"] or "A"
         hid = (view.before.turn if view.before else None) or hider
-        names, passes = self._sides(view, hider, language), hid != hider
+        names, passes = self._sides(view, hider), hid != hider
         scored = point_gained(view)
         if scored is not None:
             names["team"] = isolate_name(team_name(view, scored))
             if winner:
-                template = text("the last point, to {team}")
+                template = self.tr.text("the last point, to {team}")
             elif view.phase == "hit":
-                template = text("a point to {team}; the second hit is owed")
+                template = self.tr.text("a point to {team}; the second hit is owed")
             elif passes:
-                template = text("a point to {team}, who hide next")
+                template = self.tr.text("a point to {team}, who hide next")
             else:
-                template = text("a point to {team}, who hide again")
+                template = self.tr.text("a point to {team}, who hide again")
             return template.format(**names)
         if self.sheet(view)["situation"] in {"sahdogan", "yawapi"} and not passes:
-            return text("{hider} hide again, for a point").format(**names)
+            return self.tr.text("{hider} hide again, for a point", **names)
         if "it_stays" in view.calls:
-            return text("it stays, and {hider} hide next").format(**names)
+            return self.tr.text("it stays, and {hider} hide next", **names)
         if gains(view.before, view.scoreboard).get(hider, 0) > 0:
             template = (
-                text("{sticks} to {hider}, who hide next") if passes else text("{sticks} to {hider}, who hide again")
+                self.tr.text("{sticks} to {hider}, who hide next")
+                if passes
+                else self.tr.text("{sticks} to {hider}, who hide again")
             )
             return template.format(**names)
         if not view.before:
-            return text("{hider} hide").format(**names)
-        return (text("{hider} hide next") if passes else text("{hider} hide again")).format(**names)
+            return self.tr.text("{hider} hide", **names)
+        return (self.tr.text("{hider} hide next") if passes else self.tr.text("{hider} hide again")).format(**names)
 
-    def _sides(self, view: View, hider: str, language: str) -> dict[str, str]:
-        n, plural = gains(view.before, view.scoreboard).get(hider, 0), catalogue(language).ngettext
-        sticks = plural("{n} stick", "{n} sticks", n).format(n=number(n, language))
+    def _sides(self, view: View, hider: str) -> dict[str, str]:
+        n = gains(view.before, view.scoreboard).get(hider, 0)
+        sticks = self.tr.plural("{n} stick", "{n} sticks", n, n=self.number(n))
         return {"hider": isolate_name(team_name(view, hider)), "sticks": sticks}
 
-    def describe_action(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
+    def describe_action(self, action: Mapping[str, Any], teams: Mapping[str, str]) -> str:
         """Return an action as a short sentence."""
-        text = catalogue(language).gettext
         match action:
             case {"do": "hit", "found": bool(found), "pad": int(pad)}:
-                return (text("Found under pad {pad}") if found else text("Missed at pad {pad}")).format(pad=pad)
+                return (self.tr.text("Found under pad {pad}") if found else self.tr.text("Missed at pad {pad}")).format(
+                    pad=pad
+                )
             case {"do": "hit", "found": bool(found)}:
-                return text("Found") if found else text("Missed")
+                return self.tr.text("Found") if found else self.tr.text("Missed")
             case {"do": "foul", "by": by}:
-                return text("A foul of the hiders") if by == "hider" else text("A foul of the hitters")
+                return self.tr.text("A foul of the hiders") if by == "hider" else self.tr.text("A foul of the hitters")
             case _:
-                return super().describe_action(action, teams, language)
+                return super().describe_action(action, teams)
 
 
-SHOW = DakotaShow()
+SHOW = DakotaShow

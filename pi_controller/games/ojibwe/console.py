@@ -17,25 +17,28 @@ class OjibwePage(page.GamePage[OjibweSheet]):
 
     def form(self, moment: page.FormContext) -> page.EntryForm | None:
         """Return the form of the toss, or of a shot."""
-        text = moment.text
         if "toss" in moment.words:
-            label = text("{team} hides first")
-            return page.first_team(moment, ("toss", "winner"), text("Who won the toss?"), label, team_name)
+            label = self.tr.text("{team} hides first")
+            return page.first_team(moment, ("toss", "winner"), self.tr.text("Who won the toss?"), label, team_name)
         if "shoot" not in moment.words:
             return None
         rows = (
             page.ChoiceRow(
                 "opened",
-                text("Opened, in order"),
-                page.pad_choices(text),
+                self.tr.text("Opened, in order"),
+                page.pad_choices(self.tr),
                 int(moment.options.get("max_open") or 2),
                 needed=False,
             ),
-            page.ChoiceRow("hit", text("Struck"), page.pad_choices(text), needed=False),
-            page.ChoiceRow("ball", text("Marked ball under"), page.pad_choices(text)),
+            page.ChoiceRow("hit", self.tr.text("Struck"), page.pad_choices(self.tr), needed=False),
+            page.ChoiceRow("ball", self.tr.text("Marked ball under"), page.pad_choices(self.tr)),
         )
-        submit = page.FormButton("shoot", text("Enter the shot"), moment.make_call({"do": "shoot"}), "main", "e")
-        return page.EntryForm("shoot", moment.title, (), rows, page.ready_button(moment, text("Hidden")), submit)
+        submit = page.FormButton(
+            "shoot", self.tr.text("Enter the shot"), moment.make_call({"do": "shoot"}), "main", "e"
+        )
+        return page.EntryForm(
+            "shoot", moment.title, (), rows, page.ready_button(moment, self.tr.text("Hidden")), submit
+        )
 
 
-PAGE = OjibwePage()
+PAGE = OjibwePage

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pi_controller.display import game_display as show
-from pi_controller.display.i18n import catalogue, mark
 from pi_controller.display.shown_names import isolate_name, team_name
 from pi_controller.games.ojibwe.rules import HIGH, HIGH_MATE, OjibweSheet, miss_value
 from pi_controller.pads import EVERY_PAD
 from pi_controller.rules.scoreboard import gains
 from pi_controller.table.view import View
+from pi_controller.text import mark
 
 _MARKS = {HIGH: "high", HIGH_MATE: "mate"}
 
@@ -70,9 +70,9 @@ class OjibweShow(show.GameShow[OjibweSheet]):
         "high_pad": mark("High ball: pad {n}"),
     }
 
-    def pads(self, view: View, language: str = "en") -> list[show.PadMark]:
+    def pads(self, view: View) -> list[show.PadMark]:
         """Return the pads: which were opened, where the marked ball lay once that is known, and what a miss pays."""
-        text, opened = catalogue(language).gettext, view.opening
+        opened = view.opening
         lay = opened.pad if opened is not None and view.phase in {"show", "over"} and opened.hide == view.hide else 0
         found = "found" if "found" in view.calls else "bead"
         high = self.sheet(view)["high"]
@@ -80,57 +80,63 @@ class OjibweShow(show.GameShow[OjibweSheet]):
         for pad in EVERY_PAD:
             worth = miss_value(pad, high)
             mark = found if pad == lay else "opened" if pad in view.opened else ""
-            words = [text("the marked ball was here")] if pad == lay else [text("open")] if mark == "opened" else []
-            words += [text("high ball")] if worth == HIGH else []
+            words = (
+                [self.tr.text("the marked ball was here")]
+                if pad == lay
+                else [self.tr.text("open")]
+                if mark == "opened"
+                else []
+            )
+            words += [self.tr.text("high ball")] if worth == HIGH else []
             pads.append(show.PadMark(mark, ", ".join(words), str(worth), _MARKS.get(worth, "")))
         return pads
 
-    def sentence(self, view: View, language: str = "en") -> str:
+    def sentence(self, view: View) -> str:
         """Return the action that the table is waiting for."""
-        text, sheet = catalogue(language).gettext, self.sheet(view)
+        sheet = self.sheet(view)
         if sheet["hider"] is None:
-            return text("The coin toss: the winner hides first")
+            return self.tr.text("The coin toss: the winner hides first")
         teams = show.both_teams(view, sheet["hider"], "hitter")
         match view.phase:
             case "check":
-                return text("Hands off: the mat checks the balls")
+                return self.tr.text("Hands off: the mat checks the balls")
             case "hit":
-                return text("{hitter} shoots: open a pad, or strike").format(**teams)
+                return self.tr.text("{hitter} shoots: open a pad, or strike", **teams)
             case "show":
-                came = self.result(view, language)
-                return came or text("Pick up the balls; {hider} hides next").format(**teams)
+                came = self.result(view)
+                return came or self.tr.text("Pick up the balls; {hider} hides next", **teams)
             case _:
-                return text("{hider} hides, {hitter} shoots").format(**teams)
+                return self.tr.text("{hider} hides, {hitter} shoots", **teams)
 
-    def describe_stakes(self, view: View, language: str = "en") -> str:
+    def describe_stakes(self, view: View) -> str:
         """Return the special stakes of this hide."""
-        text, plural, sheet = catalogue(language).gettext, catalogue(language).ngettext, self.sheet(view)
+        sheet = self.sheet(view)
         if n := sheet["banked"]:
-            return plural(
+            return self.tr.plural(
                 "Double, {n} find banked: the same team shoots until it misses.",
                 "Double, {n} finds banked: the same team shoots until it misses.",
                 n,
-            ).format(n=n)
+            )
         if sheet["double"]:
-            return text("Double: show two fingers and do not consult your team.")
+            return self.tr.text("Double: show two fingers and do not consult your team.")
         if (n := sheet["hides_left"]) > 1:
-            return plural(
+            return self.tr.plural(
                 "The hide passes when the hiders are found {n} time.",
                 "The hide passes when the hiders are found {n} times.",
                 n,
-            ).format(n=n)
+            )
         return ""
 
-    def result(self, view: View, language: str = "en") -> str:
+    def result(self, view: View) -> str:
         """Return the result of the last attempt, or of the toss."""
-        text, plural, sheet = catalogue(language).gettext, catalogue(language).ngettext, self.sheet(view)
+        sheet = self.sheet(view)
         now = sheet["hider"]
         if view.before is None or now is None or sheet["finish"] == "forfeit":
             return ""
         names = show.both_teams(view, now, "hitter")
         hid = view.before.turn
         if hid is None:
-            return text("{hider} won the toss and hide first").format(**names)
+            return self.tr.text("{hider} won the toss and hide first", **names)
         missed = "missed" in view.calls
         if not missed and "found" not in view.calls:
             return ""
@@ -138,41 +144,44 @@ class OjibweShow(show.GameShow[OjibweSheet]):
         if (team := show.point_gained(view)) is not None:
             names["team"] = isolate_name(team_name(view, team))
             if sheet["winner"]:
-                template = text("Missed: a short stick to {team}") if missed else text("Found: a short stick to {team}")
+                template = (
+                    self.tr.text("Missed: a short stick to {team}")
+                    if missed
+                    else self.tr.text("Found: a short stick to {team}")
+                )
             elif missed:
-                template = text("Missed: a short stick to {hider}, who hide next")
+                template = self.tr.text("Missed: a short stick to {hider}, who hide next")
             else:
-                template = text("Found: a short stick to {team}, and {hider} hide next")
+                template = self.tr.text("Found: a short stick to {team}, and {hider} hide next")
             return template.format(**names)
         n = gains(view.before, view.scoreboard).get(hid, 0)
         names["team"] = isolate_name(team_name(view, hid))
-        names["counters"] = plural("{n} counter", "{n} counters", n).format(n=show.number(n, language))
+        names["counters"] = self.tr.plural("{n} counter", "{n} counters", n, n=self.number(n))
         if missed and passes:
-            template = text("Missed: {counters} to {team}, and {hider} hide next")
+            template = self.tr.text("Missed: {counters} to {team}, and {hider} hide next")
         elif missed:
-            template = text("Missed: {counters} to {hider}, who hide again")
+            template = self.tr.text("Missed: {counters} to {hider}, who hide again")
         elif not n:
             template = (
-                text("Found: nothing is paid, and {hider} hide next")
+                self.tr.text("Found: nothing is paid, and {hider} hide next")
                 if passes
-                else text("Found: nothing is paid, and {hider} hide again")
+                else self.tr.text("Found: nothing is paid, and {hider} hide again")
             )
         elif passes:
-            template = text("Found: {counters} to {team}, and {hider} hide next")
+            template = self.tr.text("Found: {counters} to {team}, and {hider} hide next")
         else:
-            template = text("Found: {counters} to {hider}, who hide again")
+            template = self.tr.text("Found: {counters} to {hider}, who hide again")
         return template.format(**names)
 
-    def describe_action(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
+    def describe_action(self, action: Mapping[str, Any], teams: Mapping[str, str]) -> str:
         """Return an action as a short sentence."""
         if action.get("do") != "shoot" or "ball" not in action:
-            return super().describe_action(action, teams, language)
-        text = catalogue(language).gettext
-        parts = [text("ball under {pad}").format(pad=action["ball"])]
+            return super().describe_action(action, teams)
+        parts = [self.tr.text("ball under {pad}", pad=action["ball"])]
         if (hit := action.get("hit")) is not None:
-            parts.insert(0, text("struck {pad}").format(pad=hit))
+            parts.insert(0, self.tr.text("struck {pad}", pad=hit))
         if opened := action.get("opened"):
-            parts.insert(0, text("opened {pads}").format(pads=", ".join(map(str, opened))))
+            parts.insert(0, self.tr.text("opened {pads}", pads=", ".join(map(str, opened))))
         sentence = ", ".join(parts)
         return sentence[:1].upper() + sentence[1:]
 
@@ -182,4 +191,4 @@ class OjibweShow(show.GameShow[OjibweSheet]):
         return f"{opened}Ball under {show.pads_opened(view)}"
 
 
-SHOW = OjibweShow()
+SHOW = OjibweShow

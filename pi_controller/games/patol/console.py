@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pi_controller.display.i18n import catalogue
+from pi_controller.display.i18n import Translator
 from pi_controller.games.patol.display import DIRECTION_NAMES, RIVER_NAMES
 from pi_controller.games.patol.rules import DIRECTIONS, RIVERS, STONES, HorseRow, PatolSheet
 from pi_controller.table.view import View
@@ -50,14 +50,14 @@ _STONES = [
 """The coordinates of each stone, formatted."""
 
 
-def _rivers(text: Text) -> list[dict[str, str]]:
+def _rivers(tr: Translator) -> list[dict[str, str]]:
     """Return the rivers as lines across the ring, each with its name inside."""
     rivers: list[dict[str, str]] = []
     for river, notch in RIVERS.items():
         (x1, y1), (x2, y2) = _at(_angle(notch), _RING - 19), _at(_angle(notch), _RING + 12)
         x, y = _at(_angle(notch), _RING - (34 if notch in {0, 20} else 46))
         ends = {"x1": x1, "y1": y1, "x2": x2, "y2": y2, "x": x, "y": y + 5}
-        rivers.append({"name": text(RIVER_NAMES[river]), **{key: f"{n:.1f}" for key, n in ends.items()}})
+        rivers.append({"name": tr.text(RIVER_NAMES[river]), **{key: f"{n:.1f}" for key, n in ends.items()}})
     return rivers
 
 
@@ -90,37 +90,36 @@ class PatolPage(GamePage[PatolSheet]):
     choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {"river": (None, *RIVERS), "direction": (None, *DIRECTIONS)}
     replaceable_actions: ClassVar[frozenset[str]] = frozenset({"start", "throw"})
 
-    def values(self, view: View, language: str) -> dict[str, Any]:
+    def values(self, view: View) -> dict[str, Any]:
         """Return the template's values."""
         sheet = self.sheet(view)
         horses, reach = _horses(sheet["horses"], None if sheet["winner"] else sheet["thrower"])
         return {
             "box": f"{-reach:.0f} {-reach:.0f} {2 * reach:.0f} {2 * reach:.0f}",
             "stones": _STONES,
-            "rivers": _rivers(catalogue(language).gettext),
+            "rivers": _rivers(self.tr),
             "horses": horses,
         }
 
     def form(self, moment: FormContext) -> EntryForm | None:
         """Return the form of a start, or of a throw."""
-        text = moment.text
         if "throw" in moment.words:
-            label = text("{n} marked")
+            label = self.tr.text("{n} marked")
             buttons = tuple(
                 FormButton(f"marked-{n}", label.format(n=n), moment.make_call({"do": "throw", "marked": n}), "", str(n))
                 for n in range(4)
             )
-            return EntryForm("choice", moment.title or text("How many marked faces are up?"), buttons)
+            return EntryForm("choice", moment.title or self.tr.text("How many marked faces are up?"), buttons)
         player = next((one["player"] for one in moment.actions if one["do"] == "start"), None)
         return None if player is None else EntryForm("choice", moment.title, _starts(moment, player))
 
 
 def _starts(moment: FormContext, player: str) -> tuple[FormButton, ...]:
-    text = moment.text
+    tr = moment.tr
     return tuple(
         FormButton(
             f"start-{river}-{way}",
-            text("{river}, {direction}").format(river=text(river_name), direction=text(way_name)),
+            tr.text("{river}, {direction}", river=tr.text(river_name), direction=tr.text(way_name)),
             moment.make_call({"do": "start", "player": player, "river": river, "direction": way}),
         )
         for river, river_name in RIVER_NAMES.items()
@@ -128,4 +127,4 @@ def _starts(moment: FormContext, player: str) -> tuple[FormButton, ...]:
     )
 
 
-PAGE = PatolPage()
+PAGE = PatolPage

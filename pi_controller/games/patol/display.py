@@ -11,14 +11,14 @@ from typing import Any, ClassVar
 from rich.text import Text
 
 from pi_controller.display import drawing as draw
-from pi_controller.display.game_display import GameShow, Word, number, side_name, throws
-from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.game_display import GameShow, Word, side_name
 from pi_controller.display.shown_names import isolate_name, player_name
 from pi_controller.display.terminal_drawing import BOLD, DIM, fit, label, solid
 from pi_controller.games.patol.rules import RIVERS, STONES, HorseRow, PatolSheet
 from pi_controller.pinmap import pinmap
 from pi_controller.rules.scoreboard import gains
 from pi_controller.table.view import View
+from pi_controller.text import mark
 
 BEAT_S = 0.5
 RHYTHMS = ("11111111", "11110000", "10000000", "11111110", "11001100", "10100000", "11111010", "10101010")
@@ -111,27 +111,27 @@ class PatolShow(GameShow[PatolSheet]):
             ring[notch] = draw.glow(light, level if rhythm[beat % len(rhythm)] == "1" else level * draw.SECOND_DIM)
         return draw.Rows(ring[: lights.a], ring[lights.a :], value)
 
-    def own_lines(self, view: View, language: str, width: int) -> list[Text]:
+    def own_lines(self, view: View, width: int) -> list[Text]:
         """Draw the ring as its four quarters, ten notches each, a horse by its player's number."""
-        text, horses = catalogue(language).gettext, self.sheet(view)["horses"]
+        horses = self.sheet(view)["horses"]
         lines: list[Text] = []
         for river, first in RIVERS.items():
-            quarter = label("  " + text(RIVER_NAMES[river]))
+            quarter = label("  " + self.tr.text(RIVER_NAMES[river]))
             for notch in range(first, first + STONES // len(RIVERS)):
                 quarter.append_text(_notch(horses, notch, 3 if width < 62 else 4))
             lines.append(fit(quarter, width))
         return lines
 
-    def sentence(self, view: View, language: str = "en") -> str:
+    def sentence(self, view: View) -> str:
         """Return the action that the table is waiting for."""
         if starter := starts_next(self.sheet(view)):
-            template = catalogue(language).gettext("{player} chooses a river and a direction")
+            template = self.tr.text("{player} chooses a river and a direction")
             return template.format(player=isolate_name(player_name(view, starter)))
-        return throws(view, language)
+        return self.throws(view)
 
-    def result(self, view: View, language: str = "en") -> str:
+    def result(self, view: View) -> str:
         """Return the result of the last throw: the horse's new place, and the horse it sent back."""
-        text, sheet = catalogue(language).gettext, self.sheet(view)
+        sheet = self.sheet(view)
         value, thrower = sheet["value"], view.before.turn if view.before else None
         if thrower is None or value is None or sheet["finish"] == "forfeit":
             return ""
@@ -139,31 +139,30 @@ class PatolShow(GameShow[PatolSheet]):
         back = next((player for player, n in moved.items() if n < 0), None)
         names = {
             "player": isolate_name(player_name(view, thrower)),
-            "value": number(value, language),
+            "value": self.number(value),
         }
         if back is not None:
-            template = text("{player} throws {value} and sends the horse of {other} back to its start")
+            template = self.tr.text("{player} throws {value} and sends the horse of {other} back to its start")
             return template.format(other=isolate_name(player_name(view, back)), **names)
         if not moved.get(thrower):
             return ""
         if sheet["thrower"] == thrower and not sheet["winner"]:
-            return text("{player} throws {value}, and throws again").format(**names)
+            return self.tr.text("{player} throws {value}, and throws again", **names)
         run = next(horse["progress"] for horse in sheet["horses"] if horse["player"] == thrower)
-        return text("{player} throws {value} and has run {n} notches").format(n=run, **names)
+        return self.tr.text("{player} throws {value} and has run {n} notches", n=run, **names)
 
-    def describe_action(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
+    def describe_action(self, action: Mapping[str, Any], teams: Mapping[str, str]) -> str:
         """Return an action as a short sentence."""
-        text = catalogue(language).gettext
         match action:
             case {"do": "start", "player": player, "river": str(river), "direction": str(direction)}:
-                template = text("{player} starts from {river}, {direction}")
-                way = text(DIRECTION_NAMES.get(direction, direction))
-                where = text(RIVER_NAMES.get(river, river))
+                template = self.tr.text("{player} starts from {river}, {direction}")
+                way = self.tr.text(DIRECTION_NAMES.get(direction, direction))
+                where = self.tr.text(RIVER_NAMES.get(river, river))
                 return template.format(player=side_name(player, teams), river=where, direction=way)
             case {"do": "throw", "marked": marked}:
-                return text("{n} marked").format(n=marked)
+                return self.tr.text("{n} marked", n=marked)
             case _:
-                return super().describe_action(action, teams, language)
+                return super().describe_action(action, teams)
 
 
-SHOW = PatolShow()
+SHOW = PatolShow

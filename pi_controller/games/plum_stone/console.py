@@ -15,21 +15,23 @@ class PlumStonePage(page.GamePage[PlumStoneSheet]):
 
     def form(self, moment: page.FormContext) -> page.EntryForm | None:
         """Return the form of the lot, or of a throw."""
-        text = moment.text
         if "lot" in moment.words:
-            label = text("{team} throws first")
+            label = self.tr.text("{team} throws first")
             return page.first_team(
-                moment, ("lot", "first"), text("Who drew the lot and throws first?"), label, player_name
+                moment, ("lot", "first"), self.tr.text("Who drew the lot and throws first?"), label, player_name
             )
         if "throw" not in moment.words:
             return None
-        moons, whites = text("Touch each stone that shows its moon"), text("Touch each stone that shows white")
+        moons, whites = (
+            self.tr.text("Touch each stone that shows its moon"),
+            self.tr.text("Touch each stone that shows white"),
+        )
         rows = (
-            page.ChoiceRow("moons", moons, page.piece_choices("moon", text("moon"), 2), 2, needed=False),
-            page.ChoiceRow("whites", whites, page.piece_choices("white", text("white"), 3), 3, needed=False),
-            page.no_piece(text("No moon and no white shows")),
+            page.ChoiceRow("moons", moons, page.piece_choices("moon", self.tr.text("moon"), 2), 2, needed=False),
+            page.ChoiceRow("whites", whites, page.piece_choices("white", self.tr.text("white"), 3), 3, needed=False),
+            page.no_piece(self.tr.text("No moon and no white shows")),
         )
         return page.throw_form(moment, rows, ("no_throw", SHOW.slips["no_throw"]), VALUES)
 
 
-PAGE = PlumStonePage()
+PAGE = PlumStonePage

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pi_controller.display.game_display import GameShow, bowl_result, number, pieces_shown, throws
-from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.game_display import GameShow
 from pi_controller.games.plum_stone.rules import PlumStoneSheet
 from pi_controller.table.view import View
+from pi_controller.text import mark
 
 PIECES: Mapping[str, str] = {"moons": mark("moon"), "whites": mark("white")}
 """Names of the stones' faces by the keys of a throw."""
@@ -24,25 +24,22 @@ class PlumStoneShow(GameShow[PlumStoneSheet]):
     win: ClassVar[str] = mark("{winner} holds all the counters and wins")
     slips: ClassVar[Mapping[str, str]] = {"no_throw": mark("No throw: stones spilled, or some did not move")}
 
-    def sentence(self, view: View, language: str = "en") -> str:
+    def sentence(self, view: View) -> str:
         """Return the action that the table is waiting for."""
         if self.sheet(view)["thrower"] is None:
-            return catalogue(language).gettext("Draw lots for the first throw")
-        return throws(view, language)
+            return self.tr.text("Draw lots for the first throw")
+        return self.throws(view)
 
-    def result(self, view: View, language: str = "en") -> str:
+    def result(self, view: View) -> str:
         """Return the result of the last throw."""
-        plural = catalogue(language).ngettext
-        return bowl_result(
-            view, language, lambda n: plural("{n} counter", "{n} counters", n).format(n=number(n, language))
-        )
+        return self.bowl_result(view, lambda n: self.tr.plural("{n} counter", "{n} counters", n, n=self.number(n)))
 
-    def describe_action(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
+    def describe_action(self, action: Mapping[str, Any], teams: Mapping[str, str]) -> str:
         """Return an action as a short sentence."""
         if action.get("do") != "throw":
-            return super().describe_action(action, teams, language)
-        none = catalogue(language).gettext("No moon and no white shows")
-        return pieces_shown(action, PIECES, none, language)
+            return super().describe_action(action, teams)
+        none = self.tr.text("No moon and no white shows")
+        return self.pieces_shown(action, PIECES, none)
 
 
-SHOW = PlumStoneShow()
+SHOW = PlumStoneShow

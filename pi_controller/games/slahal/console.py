@@ -18,54 +18,59 @@ class SlahalPage(page.GamePage[SlahalSheet]):
     def form(self, moment: page.FormContext) -> page.EntryForm | None:
         """Return the form of the duo, or of a guess."""
         if "duo" in moment.words:
-            return page.EntryForm("choice", moment.title or moment.text("Who guessed right?"), _duo(moment))
-        return _guess(moment) if "guess" in moment.words else None
+            return page.EntryForm("choice", moment.title or self.tr.text("Who guessed right?"), self._duo(moment))
+        return self._guess(moment) if "guess" in moment.words else None
+
+    def _duo(self, moment: page.FormContext) -> tuple[page.FormButton, ...]:
+        only = self.tr.text("Only {team}")
+        results = (
+            (True, False, only.format(team=isolate_name(team_name(moment.view, "A"))), "a"),
+            (False, True, only.format(team=isolate_name(team_name(moment.view, "B"))), "b"),
+            (True, True, self.tr.text("Both, or neither: again"), ""),
+        )
+        return tuple(
+            page.FormButton(f"duo-{i}", label, moment.make_call({"do": "duo", "A": a, "B": b}), look, str(i))
+            for i, (a, b, label, look) in enumerate(results, 1)
+        )
+
+    def _guess(self, moment: page.FormContext) -> page.EntryForm:
+        again = moment.again is not None
+        two = again or self.sheet(moment.view)["pairs_out"] != 1
+        signals = tuple(
+            page.FormChoice(name, self.tr.text(options), look=name, on=two or name in ONE_PAIR)
+            for name, options in SIGNALS.items()
+        )
+        options = (
+            {"block": self.tr.text("Block: one holder at a time, first the one on the guesser's left")} if two else {}
+        )
+        if not two or again:
+            options["mirror"] = self.tr.text("Mirrored: shown with the bones that were caught")
+        rows = (
+            *(
+                page.ChoiceRow(key, "", (page.FormChoice(value=True, label=label),), needed=False)
+                for key, label in options.items()
+            ),
+            page.ChoiceRow("signal", self.tr.text("The guess, as the guesser shows it"), signals),
+            page.ChoiceRow("actual", self.tr.text("The signal that would have caught the bones"), signals),
+        )
+        submit = page.FormButton(
+            "guess", self.tr.text("Enter the guess"), moment.make_call({"do": "guess"}), "main", "e"
+        )
+        more = () if again else tuple(self._rare_buttons(moment))
+        return page.EntryForm(
+            "guess", moment.title, (), rows, page.ready_button(moment, self.tr.text("Hands out")), submit, more
+        )
+
+    def _rare_buttons(self, moment: page.FormContext) -> Iterator[page.FormButton]:
+        for action in moment.legal:
+            if action["do"] in SlahalShow.slips:
+                yield page.FormButton(
+                    action["do"], self.tr.text(SlahalShow.slips[action["do"]]), page.make_call(action)
+                )
+            elif action["do"] == "king_moved":
+                team = isolate_name(team_name(moment.view, action["by"]))
+                label = self.tr.text("{team} moved the king stick too early", team=team)
+                yield page.FormButton(f"king-{action['by']}", label, page.make_call(action))
 
 
-def _duo(moment: page.FormContext) -> tuple[page.FormButton, ...]:
-    text = moment.text
-    only = text("Only {team}")
-    results = (
-        (True, False, only.format(team=isolate_name(team_name(moment.view, "A"))), "a"),
-        (False, True, only.format(team=isolate_name(team_name(moment.view, "B"))), "b"),
-        (True, True, text("Both, or neither: again"), ""),
-    )
-    return tuple(
-        page.FormButton(f"duo-{i}", label, moment.make_call({"do": "duo", "A": a, "B": b}), look, str(i))
-        for i, (a, b, label, look) in enumerate(results, 1)
-    )
-
-
-def _guess(moment: page.FormContext) -> page.EntryForm:
-    text, again = moment.text, moment.again is not None
-    two = again or PAGE.sheet(moment.view)["pairs_out"] != 1
-    signals = tuple(
-        page.FormChoice(name, text(options), look=name, on=two or name in ONE_PAIR) for name, options in SIGNALS.items()
-    )
-    options = {"block": text("Block: one holder at a time, first the one on the guesser's left")} if two else {}
-    if not two or again:
-        options["mirror"] = text("Mirrored: shown with the bones that were caught")
-    rows = (
-        *(
-            page.ChoiceRow(key, "", (page.FormChoice(value=True, label=label),), needed=False)
-            for key, label in options.items()
-        ),
-        page.ChoiceRow("signal", text("The guess, as the guesser shows it"), signals),
-        page.ChoiceRow("actual", text("The signal that would have caught the bones"), signals),
-    )
-    submit = page.FormButton("guess", text("Enter the guess"), moment.make_call({"do": "guess"}), "main", "e")
-    more = () if again else tuple(_rare_buttons(moment))
-    return page.EntryForm("guess", moment.title, (), rows, page.ready_button(moment, text("Hands out")), submit, more)
-
-
-def _rare_buttons(moment: page.FormContext) -> Iterator[page.FormButton]:
-    for action in moment.legal:
-        if action["do"] in SlahalShow.slips:
-            yield page.FormButton(action["do"], moment.text(SlahalShow.slips[action["do"]]), page.make_call(action))
-        elif action["do"] == "king_moved":
-            team = isolate_name(team_name(moment.view, action["by"]))
-            label = moment.text("{team} moved the king stick too early").format(team=team)
-            yield page.FormButton(f"king-{action['by']}", label, page.make_call(action))
-
-
-PAGE = SlahalPage()
+PAGE = SlahalPage

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pi_controller.display.game_display import GameShow, Word, both_teams, number, pads_opened, side_name
-from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.game_display import GameShow, Word, both_teams, pads_opened, side_name
 from pi_controller.display.shown_names import isolate_name, team_name
 from pi_controller.games.slahal.rules import SlahalSheet
 from pi_controller.rules.base import opposing_team
 from pi_controller.rules.scoreboard import gains
 from pi_controller.table.view import View
+from pi_controller.text import mark
 
 SIGNALS: Mapping[str, str] = {
     "left": mark("left"),
@@ -75,24 +75,24 @@ class SlahalShow(GameShow[SlahalSheet]):
         "time": mark("Time is up: the game is over"),
     }
 
-    def sentence(self, view: View, language: str = "en") -> str:
+    def sentence(self, view: View) -> str:
         """Return the action that the table is waiting for."""
-        text, hiding = catalogue(language).gettext, self.sheet(view)["hiding"]
+        hiding = self.sheet(view)["hiding"]
         if view.phase == "check":
-            return text("Hands off: the mat checks the balls")
+            return self.tr.text("Hands off: the mat checks the balls")
         if view.phase == "guess" and hiding:
-            return text("The hands are out: {guesser} guesses").format(**both_teams(view, hiding, "guesser"))
+            return self.tr.text("The hands are out: {guesser} guesses", **both_teams(view, hiding, "guesser"))
         if hiding is None:
-            return text("The first guessers face off for the bones")
-        return text("{hider} hides, {guesser} guesses").format(**both_teams(view, hiding, "guesser"))
+            return self.tr.text("The first guessers face off for the bones")
+        return self.tr.text("{hider} hides, {guesser} guesses", **both_teams(view, hiding, "guesser"))
 
-    def describe_win(self, view: View, winner: str, language: str = "en") -> str:
+    def describe_win(self, view: View, winner: str) -> str:
         """Return who has won, and how."""
-        text, sheet, loser = catalogue(language).gettext, view.sheet, opposing_team(winner)
+        sheet, loser = view.sheet, opposing_team(winner)
         template = {
-            "sweep": text("{winner} wins with all eleven sticks"),
-            "time": text("Time is up: {winner} wins, {won} sticks to {lost}"),
-            "king_moved": text("{winner} wins: {loser} moved the king stick too early"),
+            "sweep": self.tr.text("{winner} wins with all eleven sticks"),
+            "time": self.tr.text("Time is up: {winner} wins, {won} sticks to {lost}"),
+            "king_moved": self.tr.text("{winner} wins: {loser} moved the king stick too early"),
         }[sheet["finish"]]
         return template.format(
             winner=isolate_name(team_name(view, winner)),
@@ -101,54 +101,53 @@ class SlahalShow(GameShow[SlahalSheet]):
             lost=sheet["sticks"][loser],
         )
 
-    def describe_stakes(self, view: View, language: str = "en") -> str:
+    def describe_stakes(self, view: View) -> str:
         """Return the special stakes of this hide."""
         one = self.sheet(view)["pairs_out"] == 1
-        return catalogue(language).gettext("One pair is out: left or right.") if one else ""
+        return self.tr.text("One pair is out: left or right.") if one else ""
 
-    def result(self, view: View, language: str = "en") -> str:
+    def result(self, view: View) -> str:
         """Return the result of the last guess, or of the duo."""
-        text, plural = catalogue(language).gettext, catalogue(language).ngettext
         sheet, now = self.sheet(view), self.sheet(view)["hiding"]
         if view.before is None or now is None or sheet["finish"] in {"forfeit", "time", "king_moved"}:
             return ""
         names = both_teams(view, now, "guesser")
         hid = view.before.turn
         if hid is None:
-            return text("{hider} win the bones and hide first").format(**names)
+            return self.tr.text("{hider} win the bones and hide first", **names)
         if "catch" in view.calls:
-            return text("Caught: no stick moves, and {hider} hide next").format(**names)
+            return self.tr.text("Caught: no stick moves, and {hider} hide next", **names)
         n = gains(view.before, view.scoreboard)[hid]
         if not {"miss", "split"} & {*view.calls}:
             return ""
-        names["sticks"] = plural("{n} stick", "{n} sticks", n).format(n=number(n, language))
+        names["sticks"] = self.tr.plural("{n} stick", "{n} sticks", n, n=self.number(n))
         if sheet["winner"]:
-            return text("Missed: {sticks} to {hider}").format(**names)
+            return self.tr.text("Missed: {sticks} to {hider}", **names)
         if "split" in view.calls:
-            return text("One caught, one missed: {sticks} to {hider}, who hide again").format(**names)
-        return text("Missed: {sticks} to {hider}, who hide again").format(**names)
+            return self.tr.text("One caught, one missed: {sticks} to {hider}, who hide again", **names)
+        return self.tr.text("Missed: {sticks} to {hider}, who hide again", **names)
 
-    def describe_action(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
+    def describe_action(self, action: Mapping[str, Any], teams: Mapping[str, str]) -> str:
         """Return an action as a short sentence."""
-        text = catalogue(language).gettext
         match action:
             case {"do": "duo", "A": bool(a), "B": bool(b)}:
-                only = text("Only {team}").format(team=side_name("A" if a else "B", teams))
-                return text("Both, or neither: again") if a == b else only
+                only = self.tr.text("Only {team}", team=side_name("A" if a else "B", teams))
+                return self.tr.text("Both, or neither: again") if a == b else only
             case {"do": "guess", "signal": str(signal), "actual": str(actual)}:
-                template = text("Guessed {signal}; {actual} would have caught the bones")
+                template = self.tr.text("Guessed {signal}; {actual} would have caught the bones")
                 signals = {
-                    key: text(SIGNALS.get(value, value)) for key, value in (("signal", signal), ("actual", actual))
+                    key: self.tr.text(SIGNALS.get(value, value))
+                    for key, value in (("signal", signal), ("actual", actual))
                 }
                 return template.format(**signals)
             case {"do": "king_moved", "by": by}:
-                return text("{team} moved the king stick too early").format(team=side_name(by, teams))
+                return self.tr.text("{team} moved the king stick too early", team=side_name(by, teams))
             case _:
-                return super().describe_action(action, teams, language)
+                return super().describe_action(action, teams)
 
     def describe_reveal(self, view: View) -> str:
         """Return the pads of the fists that held the bones."""
         return f"Bones over {pads_opened(view)}"
 
 
-SHOW = SlahalShow()
+SHOW = SlahalShow

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 
 from headless import await_drawn
 
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.selection import referee_for
 from pi_controller.referee.settings import RefereeSettings
@@ -95,13 +96,14 @@ class Rig:
             self.feed,
             authenticator,
             self._journal,
+            ENGLISH,
             heartbeat_s=self._heartbeat_s,
             settle_s=self._settle_s,
         )
         self.server = WebServer(
             self.feed,
             port=self._port,
-            app=lambda hosts: create_app(self.feed, hosts=hosts, more=judge_routes(api)),
+            app=lambda hosts: create_app(self.feed, hosts=hosts, more=judge_routes(api), tr=ENGLISH),
         )
         self.server.start()
         self._port = self.server.port
@@ -150,10 +152,15 @@ class Shown:
     def __init__(self, folder, now):
         self.feed, self.command_queue, self.users = Feed(clock=lambda: now), TableQueue(), everybody(folder)
         api = JudgeApi(
-            self.command_queue, self.feed, door_of(self.users, lambda: now), folder / "no.sqlite", heartbeat_s=60.0
+            self.command_queue,
+            self.feed,
+            door_of(self.users, lambda: now),
+            folder / "no.sqlite",
+            ENGLISH,
+            heartbeat_s=60.0,
         )
         self.server = WebServer(
-            self.feed, port=0, app=lambda hosts: create_app(self.feed, hosts=hosts, more=judge_routes(api))
+            self.feed, port=0, app=lambda hosts: create_app(self.feed, hosts=hosts, more=judge_routes(api), tr=ENGLISH)
         )
         self.server.start()
         self.url = f"{self.server.url}judge"

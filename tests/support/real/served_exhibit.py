@@ -4,6 +4,7 @@ from contextlib import contextmanager
 
 from headless import await_drawn, wait_until
 
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.exhibit.orders import OrderQueue
 from pi_controller.exhibit.pages import ExhibitPage
 
@@ -12,7 +13,7 @@ from pi_controller.exhibit.pages import ExhibitPage
 def served(rig):
     """Serve the installation's page at a free port; yield the page and a function that shows it anew."""
     orders = OrderQueue()
-    page = ExhibitPage("127.0.0.1", 0, lambda: rig.t, lambda: rig.exhibit.host.pictures, orders)
+    page = ExhibitPage("127.0.0.1", 0, lambda: rig.t, lambda: rig.exhibit.host.pictures, orders, tr=ENGLISH)
 
     def show(tab=None):
         """Take in what was touched, and show what came of it; with a `tab` wait until that has drawn it."""
