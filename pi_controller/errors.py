@@ -8,27 +8,40 @@ line prints both and exits with status 2.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 EXIT_STATUSES = "2 invalid arguments or impossible; 130 interrupted."
 """Exit statuses common to all verbs of the command."""
 
 
 class MatError(Exception):
-    """Base class of all errors that a person can act on.
+    r"""Base class of all errors that a person can act on.
 
-    The first argument is the message, the second the hint (may be empty); `code` names the kind of error for scripts
-    and help.
+    The first argument is the message, the second the hint (may be empty), both in English; `values` fill their places
+    in braces. `code` names the kind of error for scripts and help.
+
+    >>> str(MatError("{pad} is not a pad", "choose 1 to 4", pad=7))
+    '7 is not a pad\nchoose 1 to 4'
     """
 
     code = "mat"
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    def __init__(self, message: str, hint: str = "", /, **values: object) -> None:
         super().__init__(message)
-        self.message = message
-        self.hint = hint
+        self.sentences, self.values = (message, hint), values
+        self.message, self.hint = self.translate(_fill)
+
+    def translate(self, text: Callable[..., str]) -> tuple[str, str]:
+        """Return the message and the hint by `text`, such as `Translator.text` of a page."""
+        message, hint = self.sentences
+        return text(message, **self.values), text(hint, **self.values)
 
     def __str__(self) -> str:
         return f"{self.message}\n{self.hint}" if self.hint else self.message
+
+
+def _fill(sentence: str, /, **values: object) -> str:
+    return sentence.format(**values) if values else sentence
 
 
 _NUMBER = re.compile(r"\[(?:Errno|WinError) [^\]]*\] ")

@@ -583,7 +583,7 @@ def _request_clock(t: float) -> None:
             raise FileNotFoundError("this installation is not run by a system service")
         atomic_write(Path(folder) / SET_CLOCK_REQUEST, f"{t:.0f}".encode())
     except OSError as error:
-        raise RequestError("refused", f"the clock cannot be set: {describe_error(error)}") from error
+        raise RequestError("refused", "the clock cannot be set: {why}", why=describe_error(error)) from error
 
 
 def _read_lines(path: Path) -> list[str]:

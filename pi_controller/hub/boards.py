@@ -14,6 +14,7 @@ from pi_controller.display.game_display import get_show
 from pi_controller.display.i18n import Translator
 from pi_controller.display.phrases import Phrases
 from pi_controller.display.shown_names import isolate_name
+from pi_controller.errors import MatError
 from pi_controller.host.machine_health import LOW_DISK_BYTES
 from pi_controller.hub.decision_log import (
     DAY_CHOICES,
@@ -669,6 +670,13 @@ class Boards:
     def name_table(self, sentence: str) -> str:
         """Return `sentence` with the display name of the table that it is about, if it is about one."""
         return sentence.named(self.table_name) if isinstance(sentence, TableSentence) else sentence
+
+    def name_table_in_error(self, error: MatError) -> MatError:
+        """Return `error` with the display name of its value `table`, if it has one."""
+        values = dict(error.values)
+        if "table" in values:
+            values["table"] = self.table_name(str(values["table"]))
+        return type(error)(*error.sentences, **values)
 
     def explain_blocked_correction(self, matches: Sequence[str]) -> tuple[str, str]:
         """Return the message and hint for a correction that is refused because later `matches` have begun."""

@@ -33,7 +33,7 @@ from pi_controller.tournament import decisions as d
 from pi_controller.tournament.competition import Finish
 from pi_controller.tournament.decision_history import DecisionHistory
 from pi_controller.tournament.director import Tournament
-from pi_controller.tournament.table_sentence import TableSentence
+from pi_controller.tournament.table_sentence import TableSentence, describe_refusal
 
 log = logging.getLogger(__name__)
 RETRY_REFUSED_S = 20.0
@@ -326,7 +326,9 @@ class Director:
             except _FollowError as error:
                 if error.match is None or error.match.order == order:
                     raise IllegalActionError(
-                        f"the hub cannot read the game of {match}", "update the hub, or enter the result by hand"
+                        "the hub cannot read the game of {match}",
+                        "update the hub, or enter the result by hand",
+                        match=match,
                     ) from error
                 continue
             if game is not None and game.match.order == order:
@@ -335,7 +337,9 @@ class Director:
             return call.copied  # the table that it leaves has not taken it yet
         if self.now.state.games.get(match):
             return None  # between two games of the match
-        raise IllegalActionError(f"the hub has no records of the game of {match}", "enter the result by hand")
+        raise IllegalActionError(
+            "the hub has no records of the game of {match}", "enter the result by hand", match=match
+        )
 
     def _copy(self, copied: d.CopiedGame) -> GameCopy:
         """Return the records of a moved game. Raises `StoreError`, and `MessageError` if they are too long."""
@@ -554,21 +558,23 @@ class Director:
         `connected` is {table: whether another game can begin there} of the connected tables.
         """
         if call.table not in connected:
-            text = TableSentence("{table} is not connected", call.table)
-            raise IllegalActionError(text, "choose another table, or switch it on")
+            raise IllegalActionError(
+                "{table} is not connected", "choose another table, or switch it on", table=call.table
+            )
         sitting, pairing = self.teams_in_void_games(), self.now.pairing(call.match)
         for team in pairing.teams:
             if team is not None and (game := sitting.get(team)) is not None:
-                text = TableSentence(
+                raise IllegalActionError(
                     "{team} still plays match {match} at {table}, which no longer counts",
-                    game.table,
+                    "close that game at its table first",
                     team=team,
                     match=game.match,
+                    table=game.table,
                 )
-                raise IllegalActionError(text, "close that game at its table first")
         if not connected[call.table]:
-            text = TableSentence("a game is in progress at {table}", call.table)
-            raise IllegalActionError(text, "wait until it is over, or choose another table")
+            raise IllegalActionError(
+                "a game is in progress at {table}", "wait until it is over, or choose another table", table=call.table
+            )
 
     def _decide_automatically(self, t: float, fact: d.Fact) -> None:
         """Make an automatic decision; while it is refused, the director has a note. Raises `StoreError`."""
@@ -580,7 +586,7 @@ class Director:
             raise
         except MatError as error:
             table = fact.table if isinstance(fact, d.Reported | d.Assigned) else ""
-            text = TableSentence("{table}: {why}" if table else "{why}", table, why=error.message)
+            text = TableSentence("{table}: {why}" if table else "{why}", table, why=describe_refusal(error))
             if self.notes.get(about) != text:
                 log.warning("%s", text)
             self.note(about, text, table)

@@ -79,7 +79,7 @@ class JoinCodes:
         """Make `code` valid for `table` from now on; it replaces an earlier one. Raises `JoinServerError`."""
         self.close(table)
         if len(self.waiting(t)) >= MAX_OPEN_CODES:
-            raise JoinServerError(f"{MAX_OPEN_CODES} codes are open", "revoke some first")
+            raise JoinServerError("{max_open_codes} codes are open", "revoke some first", max_open_codes=MAX_OPEN_CODES)
         self._open[table] = _Open(table, anew, code, t + CODE_LIFETIME_S)
 
     def close(self, table: str) -> None:
@@ -100,7 +100,7 @@ class JoinCodes:
         Raises `JoinServerError` if the code is not valid, or if too many wrong codes came from this address.
         """
         if (wait := self._throttle.admit("join", client_network(address), t)) > 0:
-            raise JoinServerError("too many codes were tried", f"wait {int(wait) + 1} s, then try again")
+            raise JoinServerError("too many codes were tried", "wait {wait} s, then try again", wait=int(wait) + 1)
         found = next((one for one in self.waiting(t) if one.code.secret == once), None)
         if found is None:
             why = self._past.get(once, "the hub does not know this code")
@@ -196,8 +196,9 @@ class JoinServer:
     def _reject_known_table(self, table: str, *, anew: bool) -> None:
         if not anew and (table in self._tokens.tables() or table in self._known()):
             raise JoinServerError(
-                f"there is a table {table} already",
+                "there is a table {table} already",
                 "choose another name, or choose the option for a new card: the old card then loses access",
+                table=table,
             )
 
     def _reject_unreachable(self) -> None:
@@ -242,7 +243,7 @@ class JoinServer:
         except (MatError, OSError) as error:
             self._codes.restore(taken)
             if not isinstance(error, MatError):
-                error = MatError(f"the token cannot be stored: {describe_error(error)}")
+                error = MatError("the token cannot be stored: {why}", why=describe_error(error))
             log.warning("refused %s at %s: %s", taken.table, address, error.message)
             return join.JoinRefused(error.message, error.hint)
         finally:

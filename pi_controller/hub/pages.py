@@ -436,7 +436,7 @@ class HubPages:
         except LaterMatchesStartedError as error:
             raise IllegalActionError(*self._boards.explain_blocked_correction(error.matches)) from error
         except (IllegalActionError, InvalidActionError) as error:
-            raise type(error)(self._boards.name_table(error.message), error.hint) from error
+            raise self._boards.name_table_in_error(error) from error
 
     async def _undo(self, request: Request) -> Response:
         session = await self._signing.require_session(request)
@@ -522,12 +522,12 @@ class HubPages:
     def _require_right(self, role: str, tag: str) -> None:
         if tag not in RIGHTS.get(role, frozenset()):
             raise requests.RequestError(
-                "role", f"a {role} may not decide this: {tag}", "ask the director or the committee"
+                "role", "a {role} may not decide this: {tag}", "ask the director or the committee", role=role, tag=tag
             )
 
     def _require_director(self, role: str, deed: str) -> None:
         if not has_right(role, "people"):
-            raise requests.RequestError("role", f"a {role} may not {deed}", "ask the director")
+            raise requests.RequestError("role", "a {role} may not {deed}", "ask the director", role=role, deed=deed)
 
 
 def _is_private(request: Request) -> bool:

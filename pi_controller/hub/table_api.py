@@ -32,7 +32,9 @@ def records_route(
         await _require_token(request, table, tokens(), clock())
         http_timeouts.keep_connection(request.scope)
         if (wait_s := buckets.take(table, clock())) > 0:
-            raise requests.RequestError("often", "this table sends too much", f"wait {wait_s:.1f} s", wait_s)
+            raise requests.RequestError(
+                "often", "this table sends too much", "wait {wait} s", wait_s=wait_s, wait=f"{wait_s:.1f}"
+            )
         if receiver is None:
             raise requests.RequestError("busy", "the hub is starting", "send it again")
         body = await requests.read_body(request, messages.MAX_MESSAGE_BYTES)
@@ -59,6 +61,7 @@ async def _require_token(request: Request, table: str, tokens: Tokens | None, no
     if not known:
         raise requests.RequestError(
             "signed_out",
-            f"the hub does not know the token of {table}",
+            "the hub does not know the token of {table}",
             "ask the director for a new code, and join again",
+            table=table,
         )

@@ -47,7 +47,7 @@ def parse_line(line: bytes) -> MatEvent | JudgeCommand:
     except msgspec.ValidationError as error:
         raise InvalidActionError(str(error)) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InvalidActionError(f"not JSON: {error}") from error
+        raise InvalidActionError("not JSON: {why}", why=error) from error
     except RecursionError as error:
         raise InvalidActionError("nested too deeply") from error
     match parsed:
@@ -62,7 +62,9 @@ def parse_line(line: bytes) -> MatEvent | JudgeCommand:
         case SensorFaultsChange(faults=faults):
             _pads(fault.pad for fault in faults)
         case Button(name=name) if name not in BUTTONS:
-            raise InvalidActionError("there is no such button", f"the buttons are: {', '.join(BUTTONS)}")
+            raise InvalidActionError(
+                "there is no such button", "the buttons are: {buttons}", buttons=", ".join(BUTTONS)
+            )
         case _:
             pass
     return parsed
@@ -70,7 +72,13 @@ def parse_line(line: bytes) -> MatEvent | JudgeCommand:
 
 def _check_known(name: str | None, what: str, names: tuple[str, ...]) -> None:
     if name is not None and name not in names:
-        raise InvalidActionError(f"there is no {what} {format_value(name)}", f"there are: {join_words(names)}")
+        raise InvalidActionError(
+            "there is no {what} {name}",
+            "there are: {names}",
+            what=what,
+            name=format_value(name),
+            names=join_words(names),
+        )
 
 
 def _pads(pads: Iterable[int]) -> None:

@@ -16,7 +16,9 @@ def settle_question(tx: Transaction, call: judge.JudgeAnswer) -> facts.Question:
     if asked is None:
         raise IllegalActionError("there is no open question", "enter the play as an action")
     if call.answer not in asked.choices:
-        raise InvalidActionError(f"not an answer to {asked.about}", f"answer one of: {', '.join(asked.choices)}")
+        raise InvalidActionError(
+            "not an answer to {about}", "answer one of: {choices}", about=asked.about, choices=", ".join(asked.choices)
+        )
     tx.add(facts.Answer(tx.t, asked.about, call.answer))
     return asked
 
@@ -79,7 +81,7 @@ def handle_table_command(tx: Transaction, call: judge.TableCommand) -> None:
             tx.add(facts.StateSet(t, dict(sheet), reason))
         case judge.JudgeSensors(on=on, reason=reason):
             if on == story.sensors:
-                raise IllegalActionError(f"the sensors are {'on' if on else 'off'} already")
+                raise IllegalActionError("the sensors are {on} already", on="on" if on else "off")
             if not on:
                 tx.withdraw_commitment("the sensors were switched off")
             tx.private.forget_board()
@@ -102,7 +104,7 @@ def handle_table_command(tx: Transaction, call: judge.TableCommand) -> None:
             tx.add(facts.ProtestRuled(t, ruling, reason))
         case judge.JudgeClock(running=running, reason=reason):
             if running == (story.clocks.paused is None):
-                raise IllegalActionError(f"the clock is already {'running' if running else 'stopped'}")
+                raise IllegalActionError("the clock is already {running}", running="running" if running else "stopped")
             struck = pads_struck_since(story, story.clocks.paused) if story.clocks.paused is not None else ()
             tx.add(facts.ClockSet(t, running, reason[:MAX_REASON_CHARS]))
             if struck:
@@ -141,7 +143,7 @@ def _check_nameable(tx: Transaction) -> None:
 def _team_name(name: str) -> str:
     name = normalize_name(strip_controls(name))
     if not is_name_length(name):
-        raise InvalidActionError(f"a team's name has {NAME_LENGTH}", "give both names")
+        raise InvalidActionError("a team's name has {name_length}", "give both names", name_length=NAME_LENGTH)
     return name
 
 
@@ -166,5 +168,5 @@ def confirm_ready(tx: Transaction, call: judge.JudgeHidden) -> None:
 def _required_text(text: str, what: str) -> str:
     text = text.strip()[:MAX_REASON_CHARS]
     if not text:
-        raise InvalidActionError(f"{what} is needed", "give a short reason")
+        raise InvalidActionError("{what} is needed", "give a short reason", what=what)
     return text

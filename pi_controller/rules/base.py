@@ -78,7 +78,7 @@ class Roster:
 def check_not_over(winner: str | None) -> None:
     """Raise `IllegalActionError` if there is a `winner`, as errors name it."""
     if winner is not None:
-        raise IllegalActionError(f"the game is over: {winner} has won")
+        raise IllegalActionError("the game is over: {winner} has won", winner=winner)
 
 
 class Game(ABC, Generic[S]):
@@ -177,7 +177,9 @@ class Game(ABC, Generic[S]):
         Values that the sheet does not hold, such as an undoable hit, are lost. Raises `InvalidActionError` with every
         fault (keys, names, sums of sticks).
         """
-        raise InvalidActionError(f"the score of {self.name} cannot be set by hand", "undo, or start a new game")
+        raise InvalidActionError(
+            "the score of {name} cannot be set by hand", "undo, or start a new game", name=self.name
+        )
 
     def hiders(self, state: S) -> Team | None:  # noqa: ARG002
         """Return the team that hides now; None before that is decided, and in games of throws."""

@@ -45,7 +45,12 @@ class Option(ABC):
     def refuse(self, value: object, near: str = "") -> UsageError:
         """Return the error for the refused `value`, with the allowed values as its hint."""
         return UsageError(
-            f"option {self.name} cannot be {format_value(value)}{near}", f"{self.name} takes {self.allowed}"
+            "option {name} cannot be {value}{near}",
+            "{name} takes {allowed}",
+            name=self.name,
+            value=format_value(value),
+            near=near,
+            allowed=self.allowed,
         )
 
 
@@ -197,7 +202,12 @@ def resolve_options(game: str, options: tuple[Option, ...], settings: Mapping[st
         if name not in by_name:
             near = did_you_mean(str(name), by_name)
             raise UsageError(
-                f"{game} has no option {format_value(name)}{near}", f"options of {game}: {join_words(by_name)}"
+                "{game} has no option {name}{near}",
+                "options of {game}: {by_name}",
+                game=game,
+                name=format_value(name),
+                near=near,
+                by_name=join_words(by_name),
             )
     return MappingProxyType(
         {name: option.read(settings[name]) if name in settings else option.default for name, option in by_name.items()}
@@ -211,9 +221,11 @@ def from_text(assignments: Iterable[str]) -> dict[str, str]:
         name, equals, value = assignment.partition("=")
         name = name.strip()
         if not equals or not name:
-            raise UsageError(f"{format_value(assignment)} is not an assignment", "write --set OPTION=VALUE")
+            raise UsageError(
+                "{assignment} is not an assignment", "write --set OPTION=VALUE", assignment=format_value(assignment)
+            )
         if name in settings:
-            raise UsageError(f"option {name} is set twice", "set it once")
+            raise UsageError("option {name} is set twice", "set it once", name=name)
         settings[name] = value
     return settings
 

@@ -75,7 +75,11 @@ def game_class(name: str) -> type[Game[Any]]:
         return _load_built_in(name)
     if name not in find_entry_points():
         raise UsageError(
-            f"there is no game {format_value(name)}{did_you_mean(name, names())}", f"games: {join_words(names())}"
+            "there is no game {name}{suggestion}",
+            "games: {names}",
+            name=format_value(name),
+            suggestion=did_you_mean(name, names()),
+            names=join_words(names()),
         )
     return load_plugin(name)
 
@@ -102,7 +106,13 @@ def _load_built_in(name: str) -> type[Game[Any]]:
             made = cast("type[Game[Any]]", found)
             if getattr(made, "name", None) == name:
                 return made
-    raise GamePackageError(f"{rules.__name__} has no game class with the name {name!r}", f'set name = "{name}" in it')
+    raise GamePackageError(
+        "{name} has no game class with the name {attribute}",
+        'set name = "{name_3}" in it',
+        name=rules.__name__,
+        attribute=repr(name),
+        name_3=name,
+    )
 
 
 @cache
@@ -147,8 +157,11 @@ def load_plugin(name: str) -> type[Game[Any]]:
 
 def _package_error(name: str, point: EntryPoint, why: str) -> GamePackageError:
     return GamePackageError(
-        f"the game {format_value(name)} of the package {describe_package(point)} cannot be played: {why}",
+        "the game {name} of the package {point} cannot be played: {why}",
         "update or uninstall that package; the other games can be played",
+        name=format_value(name),
+        point=describe_package(point),
+        why=why,
     )
 
 

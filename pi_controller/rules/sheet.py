@@ -61,9 +61,9 @@ def _action(line: bytes) -> Json:
     except InvalidActionError:
         raise
     except UnicodeDecodeError as error:
-        raise InvalidActionError(f"not UTF-8 at byte {error.start + 1}") from error
+        raise InvalidActionError("not UTF-8 at byte {start}", start=error.start + 1) from error
     except json.JSONDecodeError as error:
-        raise InvalidActionError(f"not JSON at character {error.pos + 1}: {error.msg}") from error
+        raise InvalidActionError("not JSON at character {pos}: {msg}", pos=error.pos + 1, msg=error.msg) from error
     except RecursionError as error:
         raise InvalidActionError("not an action: nested too deeply") from error
     except ValueError as error:  # Python refuses numbers with thousands of digits
@@ -78,7 +78,7 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _constant(name: str) -> NoReturn:
-    raise InvalidActionError(f"not JSON: {name} is not a number")
+    raise InvalidActionError("not JSON: {name} is not a number", name=name)
 
 
 _STRICT = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)

@@ -54,7 +54,7 @@ def _inside(at: object, part: str, path: str) -> object:
 
 
 def _nowhere(path: str) -> InvalidActionError:
-    return InvalidActionError(f"the score sheet has no {format_value(path)}", "name its keys, as in long.A=8")
+    return InvalidActionError("the score sheet has no {path}", "name its keys, as in long.A=8", path=format_value(path))
 
 
 class SheetReader:
@@ -68,7 +68,10 @@ class SheetReader:
         """Open a whole sheet. Raises `InvalidActionError` if it is not an object."""
         if not isinstance(value, Mapping):
             raise InvalidActionError(
-                f"a score sheet is an object, not {format_value(value)}", f"it has: {join_words(needed)}"
+                "a score sheet is an object, not {value}",
+                "it has: {needed}",
+                value=format_value(value),
+                needed=join_words(needed),
             )
         self._faults: list[str] = []
         self._bad: set[str] = set()

@@ -27,10 +27,10 @@ class Sticks:
 
     def __post_init__(self) -> None:
         if len(self.names) != len(self.counts) or len(set(self.names)) != len(self.names):
-            raise SticksError(f"pools {self.names} do not fit the counts {self.counts}")
+            raise SticksError("pools {names} do not fit the counts {counts}", names=self.names, counts=self.counts)
         for count in self.counts:
             if type(count) is not int or count < 0:
-                raise SticksError(f"a pool holds a whole number of sticks, not {count!r}")
+                raise SticksError("a pool holds a whole number of sticks, not {count}", count=repr(count))
 
     @classmethod
     def of(cls, **pools: int) -> Sticks:
@@ -57,21 +57,21 @@ class Sticks:
         """Move exactly `n` sticks from `source` to `to`. Raises `SticksError` if `source` holds fewer."""
         held = self[source]
         if type(n) is not int or n < 0:
-            raise SticksError(f"cannot move {n!r} sticks")
+            raise SticksError("cannot move {n} sticks", n=repr(n))
         if n > held:
-            raise SticksError(f"cannot take {n} sticks from {source}: it holds {held}")
+            raise SticksError("cannot take {n} sticks from {source}: it holds {held}", n=n, source=source, held=held)
         return self.pay(n, to, source)
 
     def pay(self, n: int, to: str, *sources: str) -> Sticks:
         """Move `n` sticks to `to`, from `sources` in their order; fewer if the sources together hold fewer."""
         if type(n) is not int or n < 0:
-            raise SticksError(f"cannot move {n!r} sticks")
+            raise SticksError("cannot move {n} sticks", n=repr(n))
         counts = list(self.counts)
         target = self._index(to)
         for source in sources:
             index = self._index(source)
             if index == target:
-                raise SticksError(f"{to} cannot pay itself")
+                raise SticksError("{to} cannot pay itself", to=to)
             taken = min(n, counts[index])
             counts[index] -= taken
             counts[target] += taken
@@ -86,4 +86,6 @@ class Sticks:
         try:
             return self.names.index(pool)
         except ValueError:
-            raise SticksError(f"there is no pool {pool!r}", f"pools: {', '.join(self.names)}") from None
+            raise SticksError(
+                "there is no pool {pool}", "pools: {names}", pool=repr(pool), names=", ".join(self.names)
+            ) from None

@@ -25,10 +25,12 @@ class Forfeit(Generic[W]):
 def parse_verb(action: object, words: Sequence[W]) -> W:
     """Return the action's `do`, one of `words`. Raises `InvalidActionError` if `action` is not an object."""
     if not isinstance(action, Mapping):
-        raise InvalidActionError(f"an action is an object, not {format_value(action)}", 'write {"do": ...}')
+        raise InvalidActionError(
+            "an action is an object, not {action}", "write {form}", action=format_value(action), form='{"do": ...}'
+        )
     action = cast("Action", action)
     if "do" not in action:
-        raise InvalidActionError('the action has no "do"', f"do is one of: {join_words(words)}")
+        raise InvalidActionError('the action has no "do"', "do is one of: {words}", words=join_words(words))
     return parse_choice(action, "do", words)
 
 
@@ -36,12 +38,15 @@ def check_keys(action: Action, needed: Sequence[str], optional: Sequence[str] = 
     """Check that the action has all `needed` keys, and no others except `do` and the `optional` ones."""
     for key in needed:
         if key not in action:
-            raise InvalidActionError(f'{action["do"]} needs "{key}"')
+            raise InvalidActionError('{do} needs "{key}"', do=action["do"], key=key)
     for key in action:
         if key != "do" and key not in needed and key not in optional:
             raise InvalidActionError(
-                f"{action['do']} has no {format_value(key)}",
-                f"it takes: {join_words((*needed, *optional)) or 'nothing more'}",
+                "{do} has no {key}",
+                "it takes: {value}",
+                do=action["do"],
+                key=format_value(key),
+                value=join_words((*needed, *optional)) or "nothing more",
             )
 
 
@@ -58,14 +63,22 @@ def parse_choice(action: Action, key: str, words: Sequence[W]) -> W:
         for known in words:
             if value == known:
                 return known
-    raise InvalidActionError(f"{key} cannot be {format_value(value)}", f"{key} is one of: {join_words(words)}")
+    raise InvalidActionError(
+        "{key} cannot be {value}",
+        "{key} is one of: {words}",
+        key=key,
+        value=format_value(value),
+        words=join_words(words),
+    )
 
 
 def parse_flag(action: Action, key: str) -> bool:
     """Return the value of `key`, true or false."""
     value = action[key]
     if not isinstance(value, bool):
-        raise InvalidActionError(f"{key} cannot be {format_value(value)}", f"{key} is true or false")
+        raise InvalidActionError(
+            "{key} cannot be {value}", "{key} is true or false", key=key, value=format_value(value)
+        )
     return value
 
 
@@ -74,6 +87,11 @@ def parse_whole(action: Action, key: str, low: int, high: int) -> int:
     value = action[key]
     if type(value) is not int or not low <= value <= high:
         raise InvalidActionError(
-            f"{key} cannot be {format_value(value)}", f"{key} is a whole number from {low} to {high}"
+            "{key} cannot be {value}",
+            "{key} is a whole number from {low} to {high}",
+            key=key,
+            value=format_value(value),
+            low=low,
+            high=high,
         )
     return value

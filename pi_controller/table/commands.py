@@ -54,7 +54,9 @@ class CommandQueue(Generic[CommandT, ResultT]):
         try:
             self._waiting.put_nowait((command, answer))
         except queue.Full:
-            raise CommandQueueError(f"too many commands wait for {self._name}", "try again in a moment") from None
+            raise CommandQueueError(
+                "too many commands wait for {name}", "try again in a moment", name=self._name
+            ) from None
         return answer
 
     async def submit(self, command: CommandT, timeout_s: float = TIMEOUT_S) -> ResultT:
@@ -69,7 +71,7 @@ class CommandQueue(Generic[CommandT, ResultT]):
             return await asyncio.wait_for(asyncio.wrap_future(answer), timeout_s)
         except TimeoutError:
             raise CommandQueueError(
-                f"{self._name} does not answer", "check whether it was done, then try again"
+                "{name} does not answer", "check whether it was done, then try again", name=self._name
             ) from None
 
     def drain(

@@ -138,9 +138,13 @@ def journalled_game(journal: Journal, game: Game[Any]) -> Game[Any]:
         return game
     if (opened.game, opened.version) != (game.name, game.version):
         raise JournalError(
-            f"journal {journal.path.name} holds a game of {opened.game} {opened.version}, "
-            f"not {game.name} {game.version}",
-            f"finish it with the same version, or choose another file for {game.name}",
+            "journal {name} holds a game of {game} {version}, not {other} {other_version}",
+            "finish it with the same version, or choose another file for {other}",
+            name=journal.path.name,
+            game=opened.game,
+            version=opened.version,
+            other=game.name,
+            other_version=game.version,
         )
     return registry.game(opened.game, opened.options) if opened.options != dict(game.settings) else game
 
@@ -202,8 +206,9 @@ class Table(SteppedTable):
             # an option that did not exist when it was begun has its default
             if dict(journalled_game(journal, game).settings) != options:
                 raise JournalError(
-                    f"journal {journal.path.name} holds a game with other options",
+                    "journal {name} holds a game with other options",
                     "use the game that journalled_game() returns",
+                    name=journal.path.name,
                 )
             self._rebuild_history()
             self._write(self._run_referee(lambda draft: referee.resume(draft, t), t))
@@ -394,8 +399,12 @@ class Table(SteppedTable):
         """
         if (call.game, call.version) != (self.game.name, self.game.version):
             raise IllegalActionError(
-                f"this table plays {self.game.name} {self.game.version}, not {call.game} {call.version}",
+                "this table plays {name} {version}, not {game} {other_version}",
                 "set [game] name in its settings, or install the same version of the program, then restart it",
+                name=self.game.name,
+                version=self.game.version,
+                game=call.game,
+                other_version=call.version,
             )
         if "players" in self.game.settings:
             raise IllegalActionError("this game is played by players, not by two teams")
@@ -447,7 +456,7 @@ class Table(SteppedTable):
         if self.story.order != call.order:
             raise IllegalActionError("the clock belongs to another game")
         if minutes is None:
-            raise IllegalActionError(f"{self.game.name} has no game clock")
+            raise IllegalActionError("{name} has no game clock", name=self.game.name)
         known, began = clocks.playing, call.t + call.left_s - 60.0 * minutes
         if known is not None and clocks.of_round and call.running == (known.stopped_at is None):
             left = known.began if known.stopped_at is None else known.began + call.t - known.stopped_at
@@ -566,8 +575,11 @@ class Table(SteppedTable):
             raise
         except MatError as error:
             raise JournalError(
-                f"journal {self.journal.path.name} does not follow the rules of {self.game.name}: {error.message}",
+                "journal {name} does not follow the rules of {other}: {why}",
                 "it was written by other rules: begin a new journal",
+                name=self.journal.path.name,
+                other=self.game.name,
+                why=error.message,
             ) from error
         self._story_changed()
 
@@ -612,7 +624,7 @@ def _read_copy(game: Game[Any], copied: calls.CopiedRecords) -> tuple[GameOpened
         fold(game, records)
     except (MatError, ValueError) as error:
         raise IllegalActionError(
-            f"the records of the other table cannot be read: {error}", "install the same version at all tables"
+            "the records of the other table cannot be read: {why}", "install the same version at all tables", why=error
         ) from error
     opened = records[0][1] if records else None
     if not isinstance(opened, GameOpened) or (opened.game, opened.version, opened.options) != (

@@ -226,7 +226,9 @@ class Competition(ABC):
         if do == "enter":
             return self._enter_teams(state, action)
         if not state.teams:
-            raise IllegalActionError("no teams are entered", '{"do": "enter", "teams": [...]} comes first')
+            raise IllegalActionError(
+                "no teams are entered", "{form} comes first", form='{"do": "enter", "teams": [...]}'
+            )
         match do:
             case "begin":
                 check_keys(action, ("match",))
@@ -251,7 +253,7 @@ class Competition(ABC):
                 check_keys(action, ("team",))
                 (team,) = parse_names([action["team"]], "team", 1, known=state.teams)
                 if team in state.teams:
-                    raise IllegalActionError(f"{format_value(team)} is entered already")
+                    raise IllegalActionError("{team} is entered already", team=format_value(team))
                 return self._add_team(state, team)
             case "rename":
                 check_keys(action, ("team", "name"))
@@ -259,7 +261,9 @@ class Competition(ABC):
                 others = [one for one in state.teams if one != team]
                 (name,) = parse_names([action["name"]], "team", 1, known=others)
                 if name in others:
-                    raise IllegalActionError(f"another team is called {format_value(name)}", "choose another name")
+                    raise IllegalActionError(
+                        "another team is called {name}", "choose another name", name=format_value(name)
+                    )
                 return rename_team(state, team, name)
             case _:
                 check_keys(action, ("team",))
@@ -284,7 +288,7 @@ class Competition(ABC):
 
     def _enter_tie(self, state: TournamentState, pairing: Pairing) -> TournamentState:  # noqa: ARG002 - for who has ties
         """Return the state after a tied game of `pairing`. Raises `IllegalActionError`."""
-        raise IllegalActionError(f"{pairing.id} needs a winner", "play it again")
+        raise IllegalActionError("{id} needs a winner", "play it again", id=pairing.id)
 
     def _add_team(self, state: TournamentState, team: str) -> TournamentState:  # noqa: ARG002 - for formats with byes
         """Return the state with a late `team` in place of a bye. Raises `IllegalActionError`."""
@@ -293,21 +297,32 @@ class Competition(ABC):
     def _replay_match(self, state: TournamentState, pairing: Pairing) -> TournamentState:
         """Return the state in which `pairing` is played again, and all that depends on it."""
         if pairing.id not in state.games:
-            raise IllegalActionError(f"{pairing.id} has no result", "a match that has not been played is not replayed")
+            raise IllegalActionError(
+                "{id} has no result", "a match that has not been played is not replayed", id=pairing.id
+            )
         void = self.dependents(state, pairing.id) | {pairing.id}
         return self._apply_consequences(_without_games(state, void))
 
     def _forfeit_match(self, state: TournamentState, pairing: Pairing, team: str) -> TournamentState:
         """Return the state in which `team` loses `pairing`: to the other team, or to nobody if that lost it so, too."""
         if team not in pairing.teams:
-            raise IllegalActionError(f"{format_value(team)} is not in {pairing.id}", f"it is {_versus(pairing)}")
+            raise IllegalActionError(
+                "{team} is not in {id}",
+                "it is {pairing}",
+                team=format_value(team),
+                id=pairing.id,
+                pairing=_versus(pairing),
+            )
         lost = replace(state, forfeits=state.forfeits | {(pairing.id, team)})
         if pairing.winner == team and self._is_walkover(state, pairing.id):
             after = self._take_back_walkovers(lost, {pairing.id})
             if after is None:
                 begun = sorted(lost.started & self.dependents(state, pairing.id))
                 raise IllegalActionError(
-                    f"matches that depend on {pairing.id} have begun: {join_words(begun)}", "play it again first"
+                    "matches that depend on {id} have begun: {begun}",
+                    "play it again first",
+                    id=pairing.id,
+                    begun=join_words(begun),
                 )
             return after
         self._require_open(pairing)
@@ -329,7 +344,7 @@ class Competition(ABC):
         pairing = self._find_pairing(state, action)
         games = state.games.get(pairing.id, ())
         if not games:
-            raise IllegalActionError(f"{pairing.id} has no result to correct", "enter it")
+            raise IllegalActionError("{id} has no result to correct", "enter it", id=pairing.id)
         number = parse_whole(action, "game", 1, len(games)) if "game" in action else len(games)
         then = parse_choice(action, "then", ("replay", "keep")) if "then" in action else None
         game = self._game(state, pairing, action)
@@ -366,7 +381,9 @@ class Competition(ABC):
         team = self._team(state, action, "team")
         why = parse_choice(action, "why", ("withdrawn", "disqualified", "no_show")) if "why" in action else "withdrawn"
         if team in state.withdrawn:
-            raise IllegalActionError(f"{format_value(team)} is out already: {state.withdrawn[team].replace('_', '-')}")
+            raise IllegalActionError(
+                "{team} is out already: {value}", team=format_value(team), value=state.withdrawn[team].replace("_", "-")
+            )
         self._check_can_leave(state, team)
         gone = replace(state, withdrawn=MappingProxyType({**state.withdrawn, team: why}))
         walkovers = self._unplayed_walkovers(state, team)
@@ -379,7 +396,7 @@ class Competition(ABC):
         """Raise `IllegalActionError` if `team` has no match left that it could lose."""
         walkovers = self._unplayed_walkovers(state, team)
         if not walkovers and team in self.eliminated_teams(state):
-            raise IllegalActionError(f"{format_value(team)} is eliminated already")
+            raise IllegalActionError("{team} is eliminated already", team=format_value(team))
         *_, last = (pairing for pairing in self.pairings(state) if team in pairing.teams)
         if last.winner is not None and last.id in state.games and not self._is_walkover(state, last.id):
             raise IllegalActionError("the tournament is over", "correct the result that was wrong, or play it again")
@@ -404,7 +421,7 @@ class Competition(ABC):
     def _reinstate_team(self, state: TournamentState, team: str) -> TournamentState:
         """Return the state as if `team` had never withdrawn. Raises `IllegalActionError`."""
         if team not in state.withdrawn:
-            raise IllegalActionError(f"{format_value(team)} has not withdrawn", "there is nothing to undo")
+            raise IllegalActionError("{team} has not withdrawn", "there is nothing to undo", team=format_value(team))
         before = {pairing.id: pairing for pairing in self.pairings(state)}
         given = {match for match, then in before.items() if team in then.teams and then.winner not in {None, team}}
         moved = set[str]()
@@ -447,18 +464,30 @@ class Competition(ABC):
     def _game(self, state: TournamentState, pairing: Pairing, action: Action) -> GameResult:
         winner = self._team(state, action, "winner")
         if winner not in pairing.teams:
-            raise IllegalActionError(f"{format_value(winner)} is not in {pairing.id}", f"it is {_versus(pairing)}")
+            raise IllegalActionError(
+                "{winner} is not in {id}",
+                "it is {pairing}",
+                winner=format_value(winner),
+                id=pairing.id,
+                pairing=_versus(pairing),
+            )
         sweep = parse_flag(action, "sweep") if "sweep" in action else False
         sticks: dict[str, int] = {}
         if "sticks" in action:
             held = action["sticks"]
             if not isinstance(held, Mapping):
-                raise InvalidActionError(f"sticks cannot be {format_value(held)}", "write {team: number}")
+                raise InvalidActionError(
+                    "sticks cannot be {held}", "write {form}", held=format_value(held), form="{team: number}"
+                )
             held = cast("Mapping[str, Json]", held)
             for name in held:
                 if normalize_name(name) not in pairing.teams:
                     raise InvalidActionError(
-                        f"{format_value(name)} is not in {pairing.id}", f"it is {_versus(pairing)}"
+                        "{name} is not in {id}",
+                        "it is {pairing}",
+                        name=format_value(name),
+                        id=pairing.id,
+                        pairing=_versus(pairing),
                     )
                 sticks[normalize_name(name)] = parse_whole(held, name, 0, 10_000)
         finish = parse_choice(action, "finish", get_args(Finish)) if "finish" in action else ""
@@ -473,7 +502,7 @@ class Competition(ABC):
         if isinstance(value, str) and normalize_name(value) in state.teams:
             return normalize_name(value)
         near = did_you_mean(value, state.teams) if isinstance(value, str) else ""
-        raise InvalidActionError(f"there is no team {format_value(value)}{near}")
+        raise InvalidActionError("there is no team {value}{near}", value=format_value(value), near=near)
 
     def _find_pairing(self, state: TournamentState, action: Action) -> Pairing:
         """Return the match in the action. Raises `InvalidActionError`."""
@@ -481,7 +510,7 @@ class Competition(ABC):
         pairings = {pairing.id: pairing for pairing in self.pairings(state)}
         if not isinstance(value, str) or value not in pairings:
             near = did_you_mean(value, pairings) if isinstance(value, str) else ""
-            raise InvalidActionError(f"there is no match {format_value(value)}{near}")
+            raise InvalidActionError("there is no match {value}{near}", value=format_value(value), near=near)
         return pairings[value]
 
     def _open(self, state: TournamentState, action: Action) -> Pairing:
@@ -494,10 +523,15 @@ class Competition(ABC):
         if pairing.winner is not None:
             winner = format_value(pairing.winner) if pairing.winner else "nobody"
             raise IllegalActionError(
-                f"{pairing.id} is decided: {winner} won", "if that is wrong, correct it or play it again"
+                "{id} is decided: {winner} won",
+                "if that is wrong, correct it or play it again",
+                id=pairing.id,
+                winner=winner,
             )
         if not pairing.open:
-            raise IllegalActionError(f"{pairing.id} is not ready: {_versus(pairing)}", "other matches come first")
+            raise IllegalActionError(
+                "{id} is not ready: {pairing}", "other matches come first", id=pairing.id, pairing=_versus(pairing)
+            )
 
 
 def is_absent(state: TournamentState, match: str, team: str) -> bool:
@@ -531,23 +565,26 @@ def rename_team(state: TournamentState, team: str, name: str) -> TournamentState
 def no_bye_error(team: str) -> IllegalActionError:
     """Return the error that a late `team` finds no bye."""
     return IllegalActionError(
-        f"there is no bye left for {format_value(team)}",
+        "there is no bye left for {team}",
         "a late team can take a bye of the first round until a match that depends on it begins",
+        team=format_value(team),
     )
 
 
 def reinstatement_error(team: str, begun: Sequence[str]) -> IllegalActionError:
     """Return the error that `team` cannot be reinstated, because the matches `begun` depend on its withdrawal."""
     return IllegalActionError(
-        f"matches that depend on the withdrawal of {format_value(team)} have begun: {join_words(begun)}",
+        "matches that depend on the withdrawal of {team} have begun: {begun}",
         "a team can only come back before that; this one stays out",
+        team=format_value(team),
+        begun=join_words(begun),
     )
 
 
 def _draw_seed(value: object) -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= 200 or strip_controls(value) != value:
         raise InvalidActionError(
-            f"draw cannot be {format_value(value)}", "it is the seed of the draw, a text of one line"
+            "draw cannot be {value}", "it is the seed of the draw, a text of one line", value=format_value(value)
         )
     return value
 

@@ -56,7 +56,9 @@ class DecisionHistory:
         if target is None:
             raise IllegalActionError("there is nothing to undo")
         if isinstance(target.fact, d.Moved):
-            raise IllegalActionError(f"{target.fact.match} goes on at its new table", "move it back instead")
+            raise IllegalActionError(
+                "{match} goes on at its new table", "move it back instead", match=target.fact.match
+            )
         now, lapsed = Tournament(), list[int]()
         for decision in self.effective_decisions:
             try:
@@ -81,7 +83,7 @@ class DecisionHistory:
 
     def _try_decision(self, decision: d.Decision) -> tuple[Tournament, frozenset[int]]:
         if decision.seq != len(self.decisions) + 1:
-            raise InvalidActionError(f"decision {len(self.decisions) + 1} is missing")
+            raise InvalidActionError("decision {decisions} is missing", decisions=len(self.decisions) + 1)
         if not isinstance(decision.fact, d.DecisionUndone):
             return self.now.after(decision), self._gone
         taken_back = set(decision.fact.taken_back)

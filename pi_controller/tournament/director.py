@@ -18,7 +18,7 @@ import msgspec
 
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError, Json, Roster
-from pi_controller.text import did_you_mean, format_value, join_words, normalize_name, strip_controls
+from pi_controller.text import did_you_mean, format_value, join_words, mark, normalize_name, strip_controls
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.competition import Competition, Pairing, TournamentState
 from pi_controller.tournament.schedule import (
@@ -30,7 +30,6 @@ from pi_controller.tournament.schedule import (
     end_without_breaks,
     may_judge,
 )
-from pi_controller.tournament.table_sentence import TableSentence
 from pi_controller.tournament.teams import Registration, parse_names
 
 # State of a tournament, and queries on it: ready matches, the schedule, the clock of a round.
@@ -195,7 +194,11 @@ class Tournament:
         """Return the match with this id. Raises `InvalidActionError`."""
         pairings = {pairing.id: pairing for pairing in self.pairings}
         if match not in pairings:
-            raise InvalidActionError(f"there is no match {format_value(match)}{did_you_mean(match, pairings)}")
+            raise InvalidActionError(
+                "there is no match {match}{suggestion}",
+                match=format_value(match),
+                suggestion=did_you_mean(match, pairings),
+            )
         return pairings[match]
 
     def _require_plan(self) -> d.Planned:
@@ -246,7 +249,7 @@ class Tournament:
                 return replace(self, registration=found)
             case d.Dismissed(judge=judge):
                 if judge not in self.registration.judges:
-                    raise InvalidActionError(f"{format_value(judge)} is not a judge")
+                    raise InvalidActionError("{judge} is not a judge", judge=format_value(judge))
                 return replace(self, registration=self.registration.dismiss(judge))
             case d.TableUsed(table=table, on=on):
                 return replace(self, unused=self.unused - {table} if on else self.unused | {table})
@@ -255,7 +258,9 @@ class Tournament:
             case d.Recalled(match=match):
                 call = self._call(match)
                 if call.started:
-                    raise IllegalActionError(f"{match} has begun", "end it at the table, or enter its result")
+                    raise IllegalActionError(
+                        "{match} has begun", "end it at the table, or enter its result", match=match
+                    )
                 return replace(self, calls=_without(self.calls, match))
             case d.Moved():
                 return self._move_match(fact)
@@ -331,7 +336,7 @@ class Tournament:
             raise InvalidActionError("this is the plan of another tournament")
         game = registry.game(plan.game, plan.options)  # refuses unknown options
         if "players" in game.settings:
-            raise IllegalActionError(f"{plan.game} is played by players, not by two teams")
+            raise IllegalActionError("{game} is played by players, not by two teams", game=plan.game)
         if plan.clock == "round" and (game.minutes is None or plan.format != "round_robin"):
             raise IllegalActionError(
                 "one clock for all tables of a round is for a round robin of a game with a time",
@@ -426,12 +431,16 @@ class Tournament:
         others = [one for one in others if self.team_name(one) != team]
         (name,) = parse_names([value], "team", fewest=1, known=others)
         if name in others or name == team:
-            raise IllegalActionError(f"a team is or was called {format_value(name)}", "choose another name")
+            raise IllegalActionError("a team is or was called {name}", "choose another name", name=format_value(name))
         return name
 
     def _find_team(self, team: str) -> str:
         if (name := normalize_name(team)) not in self.entered:
-            raise InvalidActionError(f"there is no team {format_value(team)}{did_you_mean(team, self.entered)}")
+            raise InvalidActionError(
+                "there is no team {team}{suggestion}",
+                team=format_value(team),
+                suggestion=did_you_mean(team, self.entered),
+            )
         return name
 
     def _draw_teams(self, fact: d.TeamsDrawn) -> Tournament:
@@ -447,14 +456,15 @@ class Tournament:
             order = [self._find_team(team) for team in fact.order]
             if sorted(order) != sorted(self.entered):
                 missing = join_words(format_value(team) for team in self.entered if team not in order)
-                raise InvalidActionError("each team has one place", f"not named: {missing}" if missing else "")
+                hint = mark("not named: {teams}") if missing else ""
+                raise InvalidActionError("each team has one place", hint, teams=missing)
             action["teams"] = order
         competition = self.competition
         return replace(self, state=competition.play(competition.opening, action), seed=fact.seed)
 
     def _call(self, match: str) -> d.Call:
         if match not in self.calls:
-            raise IllegalActionError(f"{format_value(match)} is not at a table")
+            raise IllegalActionError("{match} is not at a table", match=format_value(match))
         return self.calls[match]
 
     def _report(self, order: str) -> d.Report:
@@ -465,43 +475,57 @@ class Tournament:
     def _assign_match(self, fact: d.Assigned, t: float) -> Tournament:
         pairing = self.pairing(fact.match)
         if not pairing.open:
-            raise IllegalActionError(f"{fact.match} is not ready")
+            raise IllegalActionError("{match} is not ready", match=fact.match)
         teams = cast("tuple[str, str]", pairing.teams)
         self._reject_held(teams)
         calls = {match: call for match, call in self.calls.items() if match != fact.match}
         if (before := self.calls.get(fact.match)) is not None and before.started:
-            raise IllegalActionError(TableSentence("{match} has begun at {table}", before.table, match=fact.match))
+            raise IllegalActionError("{match} has begun at {table}", match=fact.match, table=before.table)
         for call in calls.values():
             if call.table == fact.table:
-                text = TableSentence("{match} is at {table}", call.table, match=call.match)
-                raise IllegalActionError(text, "recall it first, or choose another table")
-            who, template = "", ""
+                raise IllegalActionError(
+                    "{match} is at {table}",
+                    "recall it first, or choose another table",
+                    match=call.match,
+                    table=call.table,
+                )
             if busy := set(call.teams) & set(teams):
-                who, template = busy.pop(), "{who} plays {match} at {table}"
-            elif fact.judge and call.judge == fact.judge:
-                who, template = fact.judge, "{who} judges {match} at {table}"
-            if who:
-                raise IllegalActionError(TableSentence(template, call.table, who=format_value(who), match=call.match))
+                raise IllegalActionError(
+                    "{team} plays {match} at {table}", team=format_value(busy.pop()), match=call.match, table=call.table
+                )
+            if fact.judge and call.judge == fact.judge:
+                raise IllegalActionError(
+                    "{judge} judges {match} at {table}",
+                    judge=format_value(fact.judge),
+                    match=call.match,
+                    table=call.table,
+                )
         if fact.judge:
             playing = [team for call in calls.values() for team in call.teams]
             if not may_judge(self.registration, fact.judge, teams, playing):
                 raise IllegalActionError(
-                    f"{format_value(fact.judge)} cannot judge {fact.match}", "a judge is of neither team"
+                    "{judge} cannot judge {match}",
+                    "a judge is of neither team",
+                    judge=format_value(fact.judge),
+                    match=fact.match,
                 )
         if missing := self.registration.teams_without_players(teams):
-            raise IllegalActionError(f"there are no players left for {missing}", "withdraw the team")
+            raise IllegalActionError("there are no players left for {missing}", "withdraw the team", missing=missing)
         calls[fact.match] = d.Call(fact.match, teams, fact.table, fact.judge, fact.order, t)
         return replace(self, calls=MappingProxyType(calls))
 
     def _move_match(self, fact: d.Moved) -> Tournament:
         call = self._call(fact.match)
         if not call.started:
-            raise IllegalActionError(f"{fact.match} has not begun", "recall it, then call it to another table")
+            raise IllegalActionError(
+                "{match} has not begun", "recall it, then call it to another table", match=fact.match
+            )
         if (order := self.current_order(call)) in self.reports:
-            raise IllegalActionError(f"the game of {fact.match} is over", "confirm or reject its result")
+            raise IllegalActionError("the game of {match} is over", "confirm or reject its result", match=fact.match)
         if (other := next((one for one in self.calls.values() if one.table == fact.table), None)) is not None:
-            text = TableSentence("{match} is at {table}", fact.table, match=other.match)
-            raise IllegalActionError(text, "choose another table")
+            raise IllegalActionError(
+                "{match} is at {table}", "choose another table", match=other.match, table=fact.table
+            )
         # the table that it leaves may not have begun the copy that it was to go on from
         before = call.copied if call.copied is not None and call.copied.epoch == fact.epoch else None
         copied = d.CopiedGame(before.table if before else call.table, fact.epoch, fact.seq) if fact.epoch else None
@@ -519,12 +543,12 @@ class Tournament:
     def _add_report(self, fact: d.Reported, t: float) -> Tournament:
         pairing = self.pairing(fact.match)
         if fact.order in self.settled or fact.order in self.reports:
-            raise IllegalActionError(f"the result of {fact.match} is known")
+            raise IllegalActionError("the result of {match} is known", match=fact.match)
         if not pairing.open:
             why = f"{format_value(pairing.winner)} won it" if pairing.winner else "other matches come first"
-            raise IllegalActionError(f"{fact.match} cannot be played: {why}")
+            raise IllegalActionError("{match} cannot be played: {why}", match=fact.match, why=why)
         if fact.winner not in pairing.teams:
-            raise IllegalActionError(f"{format_value(fact.winner)} is not in {fact.match}")
+            raise IllegalActionError("{winner} is not in {match}", winner=format_value(fact.winner), match=fact.match)
         call = self.calls.get(fact.match)
         expected = call is not None and call.table == fact.table and self.current_order(call) == fact.order
         return replace(self, reports=MappingProxyType({**self.reports, fact.order: d.Report(fact, t, expected)}))
@@ -551,16 +575,16 @@ class Tournament:
             raise IllegalActionError("each game has its own clock", "plan the tournament with one clock for a round")
         if known is not None and known.round != fact.round and known.since is not None and known.remaining_s(t) > 0:
             raise IllegalActionError(
-                f"the clock of round {known.round} is running", "stop it first, or wait for its end"
+                "the clock of round {round} is running", "stop it first, or wait for its end", round=known.round
             )
         if not fact.running:
             if clock.since is None or clock.remaining_s(t) <= 0:
-                raise IllegalActionError(f"the clock of round {fact.round} is not running")
+                raise IllegalActionError("the clock of round {round} is not running", round=fact.round)
             return d.MatchRound(fact.round, clock.remaining_s(t))
         if clock.since is not None and clock.remaining_s(t) > 0:
-            raise IllegalActionError(f"the clock of round {fact.round} is already running")
+            raise IllegalActionError("the clock of round {round} is already running", round=fact.round)
         if not any(pairing.round == fact.round for pairing in self.ready):
-            raise IllegalActionError(f"round {fact.round} has no match to be played")
+            raise IllegalActionError("round {round} has no match to be played", round=fact.round)
         left = clock.left_s if clock.since is None else 60.0 * (self.minutes or 0)
         return d.MatchRound(fact.round, left, t)
 
@@ -568,7 +592,7 @@ class Tournament:
         if not 0 < fact.ends - fact.begins <= MAX_BREAK_S:
             raise InvalidActionError("a break ends after it begins, at most 25 hours later", "enter other times")
         if len(self.breaks) >= MAX_BREAKS:
-            raise IllegalActionError(f"there are {MAX_BREAKS} breaks", "cancel one first")
+            raise IllegalActionError("there are {max_breaks} breaks", "cancel one first", max_breaks=MAX_BREAKS)
         number = self.last_break + 1
         planned = Break(number, fact.begins, fact.ends, strip_controls(fact.why).strip())
         return replace(self, breaks=(*self.breaks, planned), last_break=number)
@@ -599,14 +623,16 @@ class Tournament:
         for protest in self.open_protests:
             if not set(protest.teams).isdisjoint(teams):
                 raise IllegalActionError(
-                    f"the protest of {format_value(protest.team)} about {protest.match} is not decided",
+                    "the protest of {team} about {match} is not decided",
                     "the committee decides it first",
+                    team=format_value(protest.team),
+                    match=protest.match,
                 )
 
     def _add_protest(self, fact: d.Protested, t: float) -> Tournament:
         pairing, team = self.pairing(fact.match), normalize_name(fact.team)
         if not team or team not in pairing.teams:
-            raise IllegalActionError(f"{format_value(fact.team)} is not in {fact.match}")
+            raise IllegalActionError("{team} is not in {match}", team=format_value(fact.team), match=fact.match)
         teams = cast("tuple[str, str]", tuple(one or "" for one in pairing.teams))
         protest = d.MatchProtest(len(self.protests) + 1, t, fact.match, teams, team, strip_controls(fact.text))
         calls = {  # their next matches are recalled

@@ -120,8 +120,12 @@ class Groups(Competition):
         fewest = len(self.letters) * max(2, self.places)
         if len(entered.teams) < fewest:
             raise InvalidActionError(
-                f"{len(entered.teams)} teams are too few for {len(self.letters)} groups with {self.places} through",
-                f"enter {fewest} or more, or play without groups",
+                "{teams} teams are too few for {letters} groups with {places} through",
+                "enter {fewest} or more, or play without groups",
+                teams=len(entered.teams),
+                letters=len(self.letters),
+                places=self.places,
+                fewest=fewest,
             )
         return entered
 

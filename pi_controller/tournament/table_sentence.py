@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pi_controller.errors import MatError
 from pi_controller.text import strip_controls
 
 MAX_VALUE_CHARS = 300
@@ -35,6 +36,13 @@ class TableSentence(str):
             key: value.named(name) if isinstance(value, TableSentence) else value for key, value in self._values.items()
         }
         return self._template.format(table=name(self.table), **values)
+
+
+def describe_refusal(error: MatError) -> str:
+    """Return the message of `error`: a `TableSentence` if it has a value `table`, the account of a table."""
+    values = dict(error.values)
+    table = values.pop("table", None)
+    return error.message if table is None else TableSentence(error.sentences[0], str(table), **values)
 
 
 def _clean(value: object) -> object:

@@ -36,14 +36,17 @@ def read_teams(data: bytes) -> tuple[Entry, ...]:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InvalidActionError(
-            f"line {line} is not UTF-8 (it may be Latin-1)", "save the list again as 'CSV UTF-8', then send that"
+            "line {line} is not UTF-8 (it may be Latin-1)",
+            "save the list again as 'CSV UTF-8', then send that",
+            line=line,
         ) from error
     if "\0" in text:
         raise InvalidActionError("this is not a text file", "save the list as 'CSV UTF-8'")
     if (alone := re.search(r"\r(?!\n)", text)) is not None:
         raise InvalidActionError(
-            f"line {text.count(chr(10), 0, alone.start()) + 1} has a carriage return in the middle",
+            "line {value} has a carriage return in the middle",
             "save the list again as 'CSV UTF-8', whose lines end in LF or CR LF",
+            value=text.count(chr(10), 0, alone.start()) + 1,
         )
     rows = _teams(_read_rows(text))
     if not rows:
@@ -53,17 +56,25 @@ def read_teams(data: bytes) -> tuple[Entry, ...]:
     lines: dict[str, int] = {}
     for number, (line, row) in enumerate(rows, 1):
         if not row[0]:
-            raise InvalidActionError(f"team {number} has no name", "its name comes first, then its players")
+            raise InvalidActionError(
+                "team {number} has no name", "its name comes first, then its players", number=number
+            )
         try:
             reject_unclear_names(row[:1], "team")
             reject_unclear_names(filter(None, row[1:]), "player")
         except InvalidActionError as error:
-            raise InvalidActionError(f"line {line}: {error.message}", error.hint) from error
+            raise InvalidActionError(
+                "line {line}: {problem}", "{hint}", line=line, problem=error.message, hint=error.hint
+            ) from error
         first = lines.setdefault(look_alike_key(row[0]), line)
         if first != line:
             name = next(fields[0] for number, fields in rows if number == first)
             raise InvalidActionError(
-                f"lines {first} and {line}: two teams are called {format_value(name)}", "give one of them another name"
+                "lines {first} and {line}: two teams are called {name}",
+                "give one of them another name",
+                first=first,
+                line=line,
+                name=format_value(name),
             )
     return tuple(Entry(row[0], tuple(field for field in row[1:] if field)) for _, row in rows)
 
@@ -118,8 +129,10 @@ def _rows(text: str, between: str) -> list[Row]:
             return found
         except csv.Error as error:
             raise InvalidActionError(
-                f"line {reader.line_num}: a field has more than {csv.field_size_limit()} characters",
+                "line {line_num}: a field has more than {field_size_limit} characters",
                 "check that each quotation mark is closed",
+                line_num=reader.line_num,
+                field_size_limit=csv.field_size_limit(),
             ) from error
         if any(row):
             found.append((reader.line_num, row))

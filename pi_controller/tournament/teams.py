@@ -16,13 +16,21 @@ from types import MappingProxyType
 from typing import Literal, cast
 
 from pi_controller.rules.base import IllegalActionError, InvalidActionError, Roster
-from pi_controller.text import NAME_LENGTH, format_value, is_name_length, join_words, normalize_name, strip_controls
+from pi_controller.text import (
+    NAME_LENGTH,
+    format_value,
+    is_name_length,
+    join_words,
+    mark,
+    normalize_name,
+    strip_controls,
+)
 
 # Names of teams and people: normalisation, comparison, and rejection of unclear names.
 
 
 MAX_TEAMS = 512
-_ANOTHER = "give one of them another name"
+_ANOTHER = mark("give one of them another name")
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u3164\ufe00-\ufe0f\uffa0]"
 )
@@ -46,16 +54,21 @@ def reject_unclear_names(names: Iterable[str], what: str) -> None:
         reject_control_characters(name, what)
         key = look_alike_key(name)
         if name and not key:
-            raise InvalidActionError(f"a {what}'s name has no visible character", "type it again")
+            raise InvalidActionError("a {what}'s name has no visible character", "type it again", what=what)
         if known.setdefault(key, name) != name:
-            raise InvalidActionError(f"two {what}s are called {format_value(strip_controls(known[key]))}", _ANOTHER)
+            raise InvalidActionError(
+                "two {what}s are called {known}", _ANOTHER, what=what, known=format_value(strip_controls(known[key]))
+            )
 
 
 def reject_control_characters(name: str, what: str) -> None:
     """Raise `InvalidActionError` if `name` has control characters or ones that change the writing direction."""
     if strip_controls(name) != name:
         raise InvalidActionError(
-            f"the {what}'s name {format_value(strip_controls(name))} has a control character", "type the name again"
+            "the {what}'s name {name} has a control character",
+            "type the name again",
+            what=what,
+            name=format_value(strip_controls(name)),
         )
 
 
@@ -68,21 +81,34 @@ def parse_names(
     them, or one of them and another one of `known`, look the same.
     """
     if not isinstance(value, list):
-        raise InvalidActionError(f"{what}s cannot be {format_value(value)}", f"{what}s are a list of names")
+        raise InvalidActionError(
+            "{what}s cannot be {value}", "{what}s are a list of names", what=what, value=format_value(value)
+        )
     given = cast("list[object]", value)
     if not fewest <= len(given) <= most:
-        raise InvalidActionError(f"{len(given)} {what}s are named", f"name {fewest} to {most}")
+        raise InvalidActionError(
+            "{given} {what}s are named",
+            "name {fewest} to {most}",
+            given=len(given),
+            what=what,
+            fewest=fewest,
+            most=most,
+        )
     names: list[str] = []
     for name in given:
         if not isinstance(name, str):
-            raise InvalidActionError(f"a {what}'s name cannot be {format_value(name)}", "it is a text")
+            raise InvalidActionError(
+                "a {what}'s name cannot be {name}", "it is a text", what=what, name=format_value(name)
+            )
         plain = normalize_name(name)
         if not is_name_length(plain):
-            raise InvalidActionError(f"a {what}'s name has {NAME_LENGTH}, not {len(plain)}")
+            raise InvalidActionError(
+                "a {what}'s name has {name_length}, not {plain}", what=what, name_length=NAME_LENGTH, plain=len(plain)
+            )
         names.append(plain)
     reject_unclear_names([*known, *names], what)
     if twice := next((name for n, name in enumerate(names) if name in names[:n]), ""):
-        raise InvalidActionError(f"two {what}s are called {format_value(twice)}", _ANOTHER)
+        raise InvalidActionError("two {what}s are called {twice}", _ANOTHER, what=what, twice=format_value(twice))
     return tuple(names)
 
 
@@ -116,16 +142,25 @@ class Registration:
         names = parse_names(list(players), "player", fewest=1)
         most = self.roster.registered
         if most is not None and len(names) > most:
-            raise IllegalActionError(f"a team registers at most {most} players, not {len(names)}")
+            raise IllegalActionError(
+                "a team registers at most {most} players, not {names}", most=most, names=len(names)
+            )
         for name in names:
             if (held := self.team_of(name)) not in {None, team}:
                 raise IllegalActionError(
-                    f"{format_value(name)} plays for {format_value(held)}", "a player can be in one team only"
+                    "{name} plays for {held}",
+                    "a player can be in one team only",
+                    name=format_value(name),
+                    held=format_value(held),
                 )
         if self.roster.leader and leader is None:
-            raise IllegalActionError(f"{format_value(team)} has no {self.roster.leader}", "name one of its players")
+            raise IllegalActionError(
+                "{team} has no {leader}", "name one of its players", team=format_value(team), leader=self.roster.leader
+            )
         if leader is not None and leader not in names:
-            raise IllegalActionError(f"{format_value(leader)} is not among the players of {format_value(team)}")
+            raise IllegalActionError(
+                "{leader} is not among the players of {team}", leader=format_value(leader), team=format_value(team)
+            )
         leaders = {**self.leaders, team: leader} if leader is not None else dict(self.leaders)
         return replace(
             self,
@@ -140,13 +175,13 @@ class Registration:
     def leave(self, player: str, why: Absence = "left") -> Registration:
         """Return the registration without `player`. Raises `IllegalActionError` if the player is in no team."""
         if self.team_of(player) is None:
-            raise IllegalActionError(f"{format_value(player)} is not in a team")
+            raise IllegalActionError("{player} is not in a team", player=format_value(player))
         return replace(self, out=MappingProxyType({**self.out, player: why}))
 
     def return_player(self, player: str) -> Registration:
         """Return the registration with `player` again. Raises `IllegalActionError` if the player was not absent."""
         if self.out.get(player) != "absent":
-            raise IllegalActionError(f"{format_value(player)} was not absent")
+            raise IllegalActionError("{player} was not absent", player=format_value(player))
         return replace(self, out=MappingProxyType({name: why for name, why in self.out.items() if name != player}))
 
     def appoint(self, judge: str) -> Registration:

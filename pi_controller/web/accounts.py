@@ -164,10 +164,10 @@ class Users:
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
         (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if tables and application != APPLICATION_ID:
-            raise UserStoreError(f"{self.path.name} belongs to another program", "move it away")
+            raise UserStoreError("{name} belongs to another program", "move it away", name=self.path.name)
         if tables and version != SCHEMA_VERSION:
             raise UserStoreError(
-                f"{self.path.name} was written by another version", "use that version, or move the file away"
+                "{name} was written by another version", "use that version, or move the file away", name=self.path.name
             )
         self._db.execute("PRAGMA foreign_keys = ON")
         if not tables:
@@ -212,20 +212,20 @@ class Users:
         """Add a user. Raises `UserError` for a name that is invalid or in use, and for an unknown role."""
         name = normalize_name(name)
         if not is_name_length(name):
-            raise UserError(f"a name has {NAME_LENGTH}", "enter a name")
+            raise UserError("a name has {name_length}", "enter a name", name_length=NAME_LENGTH)
         if strip_controls(name) != name:
             raise UserError("the name has a control character", "type the name again")
         _check_role(role)
         with self.db() as db:
             if db.execute("SELECT count(*) FROM people").fetchone()[0] >= MAX_PEOPLE:
-                raise UserError(f"there are {MAX_PEOPLE} people already", "remove one first")
+                raise UserError("there are {max_people} people already", "remove one first", max_people=MAX_PEOPLE)
             try:
                 made = db.execute(
                     "INSERT INTO people(name, folded, role, pin) VALUES (?, ?, ?, ?)",
                     (name, fold_name(name), role, pin_hash),
                 )
             except sqlite3.IntegrityError as error:
-                raise UserError(f"the name {name} is already taken", "choose another name") from error
+                raise UserError("the name {name} is already taken", "choose another name", name=name) from error
             return User(int(made.lastrowid or 0), name, role)
 
     def give_pin(self, person: int, pin_hash: str, role: str | None = None) -> None:
@@ -273,7 +273,10 @@ class Users:
             yield
         except (sqlite3.Error, OSError) as error:
             raise UserStoreError(
-                f"{self.path.name} cannot be used: {describe_error(error)}", "check the disk and the owner of the file"
+                "{name} cannot be used: {why}",
+                "check the disk and the owner of the file",
+                name=self.path.name,
+                why=describe_error(error),
             ) from error
 
 
@@ -287,7 +290,9 @@ def find_role(db: sqlite3.Connection, person: int) -> str:
 
 def _check_role(role: str) -> None:
     if role not in ROLES:
-        raise UserError(f"there is no role {role[:20]!r}", f"the roles are: {', '.join(ROLES)}")
+        raise UserError(
+            "there is no role {role}", "the roles are: {roles}", role=repr(role[:20]), roles=", ".join(ROLES)
+        )
 
 
 log = logging.getLogger(__name__)
@@ -298,8 +303,8 @@ class PinError(MatError, PermissionError):
 
     code = "pin"
 
-    def __init__(self, what: str, hint: str, wait_s: float) -> None:
-        super().__init__(what, hint)
+    def __init__(self, what: str, hint: str, /, wait_s: float, **values: object) -> None:
+        super().__init__(what, hint, **values)
         self.wait_s = math.ceil(wait_s)
 
 

@@ -25,6 +25,7 @@ from pi_controller.referee.judge import JudgeNewGame, JudgeRuling
 from pi_controller.rules.base import Json
 from pi_controller.table.table_queue import Picture, TableQueue
 from pi_controller.table.view import View
+from pi_controller.text import mark
 from pi_controller.web import (
     accounts,
     api,
@@ -186,8 +187,10 @@ class JudgeApi(SignInRoutes):
             tag == "undo" and roles.may_reopen(person.role, (await self.snapshot()).picture.view)
         ):
             may = [role for role in roles.ROLES if roles.has_right(role, tag)]
-            hint = f"ask the {' or '.join(may)}" if may else "it is not done from this page"
-            raise requests.RequestError("role", f"a {person.role} may not do this: {tag}", hint)
+            hint = mark("ask the {roles}") if may else mark("it is not done from this page")
+            raise requests.RequestError(
+                "role", "a {role} may not do this: {tag}", hint, role=person.role, tag=tag, roles=" or ".join(may)
+            )
         if isinstance(call, JudgeRuling | JudgeNewGame):
             possible = (await self.snapshot()).picture.rulings
             if isinstance(call, JudgeNewGame):

@@ -61,7 +61,9 @@ def new_head(users: accounts.Users, pins: accounts.PinHasher, name: str = roles.
     if found is None:
         return users.add(name, "head", pins.hash(pin)).name, pin
     if found[0].role != "head":
-        raise accounts.UserError(f"{found[0].name} is a {found[0].role}", "choose another name for the head judge")
+        raise accounts.UserError(
+            "{name} is a {role}", "choose another name for the head judge", name=found[0].name, role=found[0].role
+        )
     users.give_pin(found[0].id, pins.hash(pin))
     return found[0].name, pin
 

@@ -38,8 +38,8 @@ _STATUS = {
 class RequestError(MatError, RuntimeError):
     """The request is refused; `code` is the reason, and determines the status. `wait_s` is when to try again, s."""
 
-    def __init__(self, code: str, what: str, hint: str = "", wait_s: float = 0.0) -> None:
-        super().__init__(what, hint)
+    def __init__(self, code: str, what: str, hint: str = "", /, wait_s: float = 0.0, **values: object) -> None:
+        super().__init__(what, hint, **values)
         self.code, self.wait_s = code, wait_s
 
 
@@ -68,11 +68,14 @@ class ErrorResponse(msgspec.Struct):
 
 
 def error_response(request: Request, error: MatError) -> Response:
-    """Log the error and return its JSON response. The log has no PIN, no cookie and no part of the body."""
+    """Log the error and return its JSON response in the page's language.
+
+    The log has no PIN, no cookie and no part of the body.
+    """
     found = _STATUS.get(error.code, 400)
     log.warning("%s %s from %s refused: %d %s", request.method, request.url.path, client_ip(request), found, error.code)
     wait_s, issues = getattr(error, "wait_s", 0.0), getattr(error, "issues", {})
-    content = ErrorBody(error.code, error.message, error.hint, wait_s, issues)
+    content = ErrorBody(error.code, *error.translate(request.app.state.tr.text), wait_s, issues)
     refused = json_response(ErrorResponse(content), found)
     if wait_s:
         refused.headers["retry-after"] = str(ceil(wait_s))
@@ -160,14 +163,16 @@ async def _body(request: Request, max_bytes: int) -> bytes:
 
 
 def _too_large(max_bytes: int) -> RequestError:
-    return RequestError("large", "the request is too large", f"send at most {max_bytes // 1024} KiB")
+    return RequestError(
+        "large", "the request is too large", "send at most {max_bytes} KiB", max_bytes=max_bytes // 1024
+    )
 
 
 def _refuse(error: msgspec.ValidationError) -> RequestError:
     what, _, path = str(error).partition(" - at `$")
     named = re.search("field `(.+)`", what)
     field = ".".join(filter(None, (path.strip(".`"), named[1] if named else "")))
-    return RequestError("invalid", what, f"correct {field or 'the body'}")
+    return RequestError("invalid", "{problem}", "correct {field}", problem=what, field=field or "the body")
 
 
 MAX_TEXT_CHARS = 1000

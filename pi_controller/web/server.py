@@ -142,7 +142,7 @@ class WebServer:
         self.thread.start()
         if not self.http.listening.wait(_START_S):
             self.stop()
-            raise WebError(f"the web server at {self.url} did not start", "check the log, then start again")
+            raise WebError("the web server at {url} did not start", "check the log, then start again", url=self.url)
 
     def make_config(self) -> uvicorn.Config:
         """Return uvicorn's configuration: the protocol with our limits, and whose forwarding headers are trusted."""
@@ -185,7 +185,10 @@ class WebServer:
         except (OSError, OverflowError) as error:
             listener.close()
             raise WebError(
-                f"cannot serve pages at {self.host} port {self.port}: {describe_error(error)}",
+                "cannot serve pages at {host} port {port}: {why}",
                 "choose another web port in the settings, or stop the program that uses this one",
+                host=self.host,
+                port=self.port,
+                why=describe_error(error),
             ) from error
         return listener

@@ -15,6 +15,7 @@ from pi_controller.config.fields import Keys
 from pi_controller.display.game_display import key_to_words
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.errors import SettingsError
+from pi_controller.text import mark
 from pi_controller.web import requests
 from pi_controller.web.templates import render
 
@@ -32,7 +33,7 @@ TITLES = {
     "observers": "Observers", "webhook": "Webhook",
 }  # fmt: skip
 """The heading of each section."""
-NO_FILE = "There is no settings file. Start the program with '--settings table.toml'."
+NO_FILE = mark("There is no settings file. Start the program with '--settings table.toml'.")
 
 Save = Callable[[Mapping[str, Any], str], str]
 """Save changes made for a version of the file; return the new version."""
@@ -92,7 +93,9 @@ class SettingsForm:
         if self._save is None:
             raise requests.RequestError("missing", "there is no settings file", NO_FILE)
         if unknown := [] if self._keys is None else [key for key in sent.changes if key not in self._keys]:
-            raise requests.RequestError("invalid", f"these are no settings of this page: {', '.join(unknown)[:200]}")
+            raise requests.RequestError(
+                "invalid", "these are no settings of this page: {keys}", keys=", ".join(unknown)[:200]
+            )
         async with self._one:
             version = await asyncio.to_thread(self._save, sent.changes, sent.version)
         log.info("%s changed the settings: %s", name, ", ".join(sent.changes))

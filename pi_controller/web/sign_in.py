@@ -135,13 +135,15 @@ class SignInRoutes:
         requests.require_same_site(request)
         session = await self.require_session(request)
         if not roles.has_right(session.person.role, right):
-            raise requests.RequestError("role", f"only the head judge may {deed}", "ask the head judge")
+            raise requests.RequestError("role", "only the head judge may {deed}", "ask the head judge", deed=deed)
         return session
 
     def charge_command(self, session: accounts.Session) -> None:
         """Count one command of `session`. Raises `RequestError` if there were too many at once."""
         if (wait := self._commands.take(session.id, self.authenticator.clock())) > 0:
-            raise requests.RequestError("often", "too many commands at once", f"wait {wait:.1f} s", wait)
+            raise requests.RequestError(
+                "often", "too many commands at once", "wait {wait} s", wait_s=wait, wait=f"{wait:.1f}"
+            )
 
     def _give(self, request: Request, found: Response, cookie: str, value: str, max_age: int | None = None) -> None:
         secure = request.url.scheme == "https"

@@ -161,7 +161,9 @@ async def post_json(
     except ValueError:
         why = "the address is not valid"
     if why:
-        raise WebhookError(f"the receiver did not accept the message: {why}", "check its address in the settings")
+        raise WebhookError(
+            "the receiver did not accept the message: {why}", "check its address in the settings", why=why
+        )
 
 
 def post_to(url: str) -> Send:

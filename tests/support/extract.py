@@ -9,6 +9,7 @@ inside f-strings (Python 3.11) and mistake the arguments of a form's `text` fiel
 """
 
 import ast
+import builtins
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,7 +25,21 @@ from pi_controller.text import SUFFIX
 
 _PACKAGE = Path(pi_controller.__file__).parent
 _TRANSLATED_FOLDERS = ("display", "games", "web", "hub", "exhibit")
-"""The folders with sentences for players and visitors. Commands and their errors are always in English."""
+"""The folders with sentences for players and visitors. Commands are always in English."""
+REFUSING = (
+    "exhibit",
+    "games",
+    "hub/director.py",
+    "hub/join_server.py",
+    "hub/pages.py",
+    "referee",
+    "rules",
+    "table/commands.py",
+    "table/table.py",
+    "tournament",
+    "web",
+)
+"""The folders and modules whose errors a page can show."""
 ONE, MANY = {"mark", "text"}, {"plural"}
 """The functions that mark a sentence, and those that mark a singular and a plural."""
 _HEADER = """Sentences of Moccasin Mat, for those who speak a language: see LANGUAGES.md.
@@ -42,8 +57,10 @@ _METADATA = {
 def template() -> polib.POFile:
     """Return the template of all catalogues: each sentence of the sources with its files."""
     entries: dict[str, polib.POEntry] = {}
-    for path in sources():
-        read = sentences if path.suffix == ".py" else template_sentences
+    found = [(path, sentences if path.suffix == ".py" else template_sentences) for path in sources()]
+    found += [(path, refusals) for path in refusing_sources()]
+    found += [(path, sentences) for path in refusing_sources() if path not in sources()]  # marked ones
+    for path, read in sorted(found, key=lambda one: one[0]):
         for one, many in read(path.read_text("utf-8")):
             entry = entries.setdefault(one, polib.POEntry(msgid=one, msgid_plural=many))
             if many:
@@ -71,6 +88,27 @@ def sentences(source: str) -> Iterator[tuple[str, str]]:
             yield texts[0], ""
         elif name in MANY and len(texts) == 2:
             yield texts[0], texts[1]
+
+
+def refusing_sources() -> list[Path]:
+    """Return the modules whose errors a page can show."""
+    return sorted(
+        path for name in REFUSING for path in [_PACKAGE / name, *(_PACKAGE / name).rglob("*.py")] if path.is_file()
+    )
+
+
+def error_calls(source: str) -> Iterator[tuple[str, list[ast.expr]]]:
+    """Yield the class and the sentences, message and hint, of each of the project's errors that a module makes."""
+    for call in _calls(ast.parse(source)):
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        if name.endswith("Error") and not hasattr(builtins, name):
+            yield name, call.args[1:] if name == "RequestError" else call.args  # a request's code comes first
+
+
+def refusals(source: str) -> Iterator[tuple[str, str]]:
+    """Yield the messages and hints of a module's errors in order, as `sentences` does."""
+    for _, texts in error_calls(source):
+        yield from ((text.value, "") for text in texts if isinstance(text, ast.Constant) and text.value)
 
 
 def template_sentences(source: str) -> Iterator[tuple[str, str]]:

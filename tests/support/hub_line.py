@@ -3,6 +3,7 @@
 import httpx
 from starlette.applications import Starlette
 
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.hub.table_api import records_route
 
 HUB = "https://hub.example"
@@ -18,6 +19,7 @@ class HubLine:
         self.hub, self.tokens, self.sent, self.answered = None, tokens, sent, answered
         self.cut, self.lost_answers = set(), set()
         self.app = Starlette(routes=[records_route(lambda: self.hub, lambda: self.tokens, clock)])
+        self.app.state.tr = ENGLISH
 
     def client(self, table, token=None):
         """Return the client of `table`, which has joined."""

@@ -243,7 +243,10 @@ def _dealt(players: tuple[str, ...], sticks: Value) -> BageswinState:
         each, odd = divmod(sticks, 2)
         if odd:
             raise UsageError(
-                f"two players cannot split {sticks} sticks evenly", f"choose {sticks + 1} sticks, or more players"
+                "two players cannot split {sticks} sticks evenly",
+                "choose {more} sticks, or more players",
+                sticks=sticks,
+                more=sticks + 1,
             )
     bank = sticks - each * len(players)
     return BageswinState(Sticks((BANK, *players), (bank, *(each for _ in players))), players[0])
@@ -253,7 +256,7 @@ def _apply_forfeit(state: BageswinState, by: str) -> tuple[BageswinState, tuple[
     """Eliminate a player: the sticks go to the bank, and the bowl passes on if it was the player's turn."""
     base.check_not_over(state.winner and format_value(state.winner))
     if by in state.out:
-        raise base.IllegalActionError(f"{format_value(by)} is out already")
+        raise base.IllegalActionError("{by} is out already", by=format_value(by))
     thrower = state.others()[0] if state.thrower == by else state.thrower
     sticks = state.sticks.move(state.sticks[by], by, BANK)
     after = replace(state, sticks=sticks, thrower=thrower, out=state.out | {by})
@@ -266,15 +269,17 @@ def _parse_red(action: base.Action) -> Showing:
     red: object = action["red"]
     if not isinstance(red, Mapping):
         raise base.InvalidActionError(
-            f"red cannot be {format_value(red)}", f"red is an object with {join_words(PIECES)}"
+            "red cannot be {red}", "red is an object with {pieces}", red=format_value(red), pieces=join_words(PIECES)
         )
     red = cast("base.Action", red)
     for piece in red:
         if piece not in PIECES:
-            raise base.InvalidActionError(f"red has no {format_value(piece)}", f"it takes: {join_words(PIECES)}")
+            raise base.InvalidActionError(
+                "red has no {piece}", "it takes: {pieces}", piece=format_value(piece), pieces=join_words(PIECES)
+            )
     for piece in PIECES:
         if piece not in red:
-            raise base.InvalidActionError(f'red needs "{piece}"')
+            raise base.InvalidActionError('red needs "{piece}"', piece=piece)
     woman, fish, knives, buttons = (validation.parse_whole(red, piece, 0, most) for piece, most in PIECES.items())
     return woman, fish, knives, buttons
 

@@ -354,7 +354,7 @@ class Dakota(base.WonGame[DakotaState]):
                 _sides(state)
                 if state.owed == "second" and pad is not None and pad == state.first_pad:
                     raise base.IllegalActionError(
-                        f"pad {pad} was hit first in this hide", "the second hit takes another pad"
+                        "pad {pad} was hit first in this hide", "the second hit takes another pad", pad=pad
                     )
                 after = self._hit(state, found, pad, calls)
             case "foul":

@@ -84,15 +84,15 @@ def parse_shot(action: base.Action) -> Shot:
     ball = validation.parse_whole(action, "ball", 1, PADS)
     if ball in opened:
         if opened[-1] != ball:
-            raise base.InvalidActionError(f"no pad is opened after pad {ball}: the ball was there")
+            raise base.InvalidActionError("no pad is opened after pad {ball}: the ball was there", ball=ball)
         if hit is not None:
             raise base.InvalidActionError(
-                f"no pad is hit after pad {ball} was opened: the ball was there", "hit is null"
+                "no pad is hit after pad {ball} was opened: the ball was there", "hit is null", ball=ball
             )
     elif hit is None:
         raise base.InvalidActionError("the ball was under no opened pad, so one is hit", "hit is a pad from 1 to 4")
     elif hit in opened:
-        raise base.InvalidActionError(f"pad {hit} is opened and cannot be hit", "hit another pad")
+        raise base.InvalidActionError("pad {hit} is opened and cannot be hit", "hit another pad", hit=hit)
     return Shot(opened, hit, ball)
 
 
@@ -100,17 +100,17 @@ def _parse_opened(value: base.Json) -> tuple[int, ...]:
     """Return the opened pads: all different, and at least one left to be hit."""
     if not isinstance(value, list | tuple):
         raise base.InvalidActionError(
-            f"opened cannot be {format_value(value)}", "opened is a list of pads, in their order"
+            "opened cannot be {value}", "opened is a list of pads, in their order", value=format_value(value)
         )
     pads = cast("list[object] | tuple[object, ...]", value)
     opened: list[int] = []
     for pad in pads:
         if type(pad) is not int or pad not in EVERY_PAD:
             raise base.InvalidActionError(
-                f"opened cannot hold {format_value(pad)}", "a pad is a whole number from 1 to 4"
+                "opened cannot hold {pad}", "a pad is a whole number from 1 to 4", pad=format_value(pad)
             )
         if pad in opened:
-            raise base.InvalidActionError(f"pad {pad} cannot be opened twice", "opened takes different pads")
+            raise base.InvalidActionError("pad {pad} cannot be opened twice", "opened takes different pads", pad=pad)
         opened.append(pad)
     if len(opened) == PADS:
         raise base.InvalidActionError("all four pads cannot be opened", "leave one to hit")
@@ -313,7 +313,10 @@ class Ojibwe(base.WonGame[OjibweState]):
                     raise base.IllegalActionError("there is no hider yet", "the toss comes first")
                 if (opened := len(shot.opened)) > self.max_open:
                     raise base.IllegalActionError(
-                        f"{opened} pads were opened", f"option max_open allows at most {self.max_open}"
+                        "{opened} pads were opened",
+                        "option max_open allows at most {max_open}",
+                        opened=opened,
+                        max_open=self.max_open,
                     )
                 return self._shot(state, state.hider, shot)
 

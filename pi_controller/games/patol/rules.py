@@ -311,10 +311,12 @@ class Patol(base.WonGame[PatolState]):
         base.check_not_over(state.winner and format_value(state.winner))
         mover = state.moving_horse
         if mover is None:
-            raise base.IllegalActionError("no horse has started", f"{format_value(state.next_to_start)} starts first")
+            raise base.IllegalActionError(
+                "no horse has started", "{next_to_start} starts first", next_to_start=format_value(state.next_to_start)
+            )
         if mover.waiting:
             raise base.IllegalActionError(
-                f"{format_value(mover.player)} has not started", "a river and a direction come first"
+                "{player} has not started", "a river and a direction come first", player=format_value(mover.player)
             )
         moved = replace(mover, progress=mover.progress + value)
         if moved.progress >= self._course:  # the winner's throw kills no horse
@@ -334,12 +336,14 @@ def _add_horse(state: PatolState, started: Horse) -> PatolState:
     known = state.horse(started.player)
     if known.out or known.river is not None:
         raise base.IllegalActionError(
-            f"{format_value(started.player)} {'is out' if known.out else 'has started already'}"
+            "{player} {out}", player=format_value(started.player), out="is out" if known.out else "has started already"
         )
     if started.player != state.next_to_start:
         raise base.IllegalActionError(
-            f"it is not the turn of {format_value(started.player)} to start",
-            f"{format_value(state.next_to_start)} starts next",
+            "it is not the turn of {player} to start",
+            "{next_to_start} starts next",
+            player=format_value(started.player),
+            next_to_start=format_value(state.next_to_start),
         )
     return replace(state.with_horse(started), thrower=state.thrower or started.player)
 
@@ -349,7 +353,7 @@ def _apply_forfeit(state: PatolState, by: str) -> tuple[PatolState, tuple[str, .
     base.check_not_over(state.winner and format_value(state.winner))
     leaver = state.horse(by)
     if leaver.out:
-        raise base.IllegalActionError(f"{format_value(by)} is out already")
+        raise base.IllegalActionError("{by} is out already", by=format_value(by))
     after = state.with_horse(replace(leaver, out=True))
     if state.thrower == by:
         after = replace(after, thrower=after.following(by))

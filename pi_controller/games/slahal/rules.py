@@ -150,16 +150,26 @@ class Slahal(base.WonGame[SlahalState]):
         """Check that a slip has eleven sticks in all, more of them for the winner, and a sweep 11 to 0."""
         if won + lost != ALL_STICKS:
             raise base.IllegalActionError(
-                f"{won} and {lost} sticks are not {ALL_STICKS} in all", "count the live and dead sticks and the king"
+                "{won} and {lost} sticks are not {all_sticks} in all",
+                "count the live and dead sticks and the king",
+                won=won,
+                lost=lost,
+                all_sticks=ALL_STICKS,
             )
         if finish == "sweep" and lost:
             raise base.IllegalActionError(
-                f"a sweep is {ALL_STICKS} to 0, not {won} to {lost}", "correct the sticks, or enter it without a sweep"
+                "a sweep is {all_sticks} to 0, not {won} to {lost}",
+                "correct the sticks, or enter it without a sweep",
+                all_sticks=ALL_STICKS,
+                won=won,
+                lost=lost,
             )
         if won < lost and finish != "king_moved":
             raise base.IllegalActionError(
-                f"the winner has {won} sticks and the loser {lost}",
+                "the winner has {won} sticks and the loser {lost}",
                 "correct the winner or the sticks, or say that the king was moved too early",
+                won=won,
+                lost=lost,
             )
 
     def hiders(self, state: SlahalState) -> base.Team | None:
