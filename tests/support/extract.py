@@ -57,9 +57,10 @@ _METADATA = {
 def template() -> polib.POFile:
     """Return the template of all catalogues: each sentence of the sources with its files."""
     entries: dict[str, polib.POEntry] = {}
-    found = [(path, sentences if path.suffix == ".py" else template_sentences) for path in sources()]
-    found += [(path, refusals) for path in refusing_sources()]
-    found += [(path, sentences) for path in refusing_sources() if path not in sources()]  # marked ones
+    shown, refusing = sources(), refusing_sources()
+    found = [(path, sentences if path.suffix == ".py" else template_sentences) for path in shown]
+    found += [(path, refusals) for path in refusing]
+    found += [(path, sentences) for path in refusing if path not in shown]  # marked ones
     for path, read in sorted(found, key=lambda one: one[0]):
         for one, many in read(path.read_text("utf-8")):
             entry = entries.setdefault(one, polib.POEntry(msgid=one, msgid_plural=many))
