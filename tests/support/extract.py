@@ -57,12 +57,8 @@ _METADATA = {
 def template() -> polib.POFile:
     """Return the template of all catalogues: each sentence of the sources with its files."""
     entries: dict[str, polib.POEntry] = {}
-    shown, refusing = sources(), refusing_sources()
-    found = [(path, sentences if path.suffix == ".py" else template_sentences) for path in shown]
-    found += [(path, refusals) for path in refusing]
-    found += [(path, sentences) for path in refusing if path not in shown]  # marked ones
-    for path, read in sorted(found, key=lambda one: one[0]):
-        for one, many in read(path.read_text("utf-8")):
+    for path, found in _all_sentences():
+        for one, many in found:
             entry = entries.setdefault(one, polib.POEntry(msgid=one, msgid_plural=many))
             if many:
                 entry.msgid_plural, entry.msgstr_plural = many, {0: "", 1: ""}
@@ -72,6 +68,16 @@ def template() -> polib.POFile:
     made.header, made.metadata = _HEADER, dict(_METADATA)
     made.extend(entries.values())
     return made
+
+
+@cache
+def _all_sentences() -> list[tuple[Path, list[tuple[str, str]]]]:
+    """Return the sentences of each module and template, in order."""
+    shown, refusing = sources(), refusing_sources()
+    readers = [(path, sentences if path.suffix == ".py" else template_sentences) for path in shown]
+    readers += [(path, refusals) for path in refusing]
+    readers += [(path, sentences) for path in refusing if path not in shown]  # marked ones
+    return [(path, [*read(path.read_text("utf-8"))]) for path, read in sorted(readers, key=lambda one: one[0])]
 
 
 def sources() -> list[Path]:
