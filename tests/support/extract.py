@@ -12,6 +12,7 @@ import ast
 import builtins
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import polib
