@@ -20,6 +20,7 @@ import msgspec
 
 from pi_controller.errors import MatError, UsageError, describe_error
 from pi_controller.extras import requires_extra
+from pi_controller.host.backoff import Backoff
 from pi_controller.referee.judge import JudgeAction, JudgeCommand
 from pi_controller.table.view import View
 
@@ -47,6 +48,10 @@ class ClientError(MatError, OSError):
     def __init__(self, message: str, hint: str = "", code: str = "client") -> None:
         super().__init__(message, hint)
         self.code = code
+
+
+class _ViewEvent(msgspec.Struct):
+    view: View
 
 
 class Client:
@@ -91,10 +96,17 @@ class Client:
 
     def views(self) -> Iterator[View]:
         """Yield the table's public view now and whenever it changes; reconnect as often as necessary."""
-        return (self._decode(msgspec.json.encode(event["view"]), View) for event in self.events())
+        return (self._decode(data, _ViewEvent).view for data in self._follow(reconnect=True))
 
     def events(self, *, reconnect: bool = True) -> Iterator[dict[str, Any]]:
         """Yield the data of each event `view` (`web.api.EventContent`), the first at once.
+
+        Raises `ClientError` without `reconnect` if the stream ends.
+        """
+        return (self._decode(data, dict[str, Any]) for data in self._follow(reconnect=reconnect))
+
+    def _follow(self, *, reconnect: bool) -> Iterator[str]:
+        """Yield the data of each event `view` as it was sent.
 
         A stream that ends or breaks is reopened with the id of the last event, unless `reconnect` is False. Each wait
         starts from the table's own value, is doubled for each failure, and is randomised, so that clients do not return
@@ -104,24 +116,25 @@ class Client:
         from httpx_sse import connect_sse  # noqa: PLC0415
 
         url = f"{self.address}/events"
-        last, retry_s, failures = "", RETRY_S, 0
+        last, backoff = "", Backoff(RETRY_S, MAX_RETRY_S, self._dice)
         while True:
             try:
                 headers = {"last-event-id": last} if last else {}
                 with connect_sse(self._http, "GET", url, headers=headers) as source:
                     why = _retry_reason(source.response, url)
                     for event in source.iter_sse() if not why else ():
-                        retry_s = event.retry / 1000 if event.retry is not None else retry_s
+                        if event.retry is not None:
+                            backoff.first_s = event.retry / 1000
                         if event.event == "view":
-                            last, failures = event.id, 0
-                            yield self._decode(event.data, dict[str, Any])
+                            last = event.id
+                            backoff.reset()
+                            yield event.data
                     why = why or "the table ended the stream"
             except httpx.TransportError as error:
                 why = describe_error(error)
             if not reconnect:
                 raise ClientError(f"no table answers at {url}: {why}", "start it, or name its address")
-            wait_s = min(retry_s * 2**failures, MAX_RETRY_S) * self._dice.uniform(0.5, 1.5)
-            failures += failures < 16
+            wait_s = backoff.next_s()
             log.warning("cut off from %s: %s; again in %.1f s", url, why, wait_s)
             self._wait(wait_s)
 
@@ -167,11 +180,11 @@ class Client:
             ) from error
         if answer.is_success:
             return answer
-        try:
-            refusal = msgspec.json.decode(answer.content)["error"]
-            raise ClientError(str(refusal["message"]), str(refusal["hint"]), str(refusal["code"]))
-        except (msgspec.DecodeError, KeyError, TypeError):
-            raise ClientError(f"{url} answers with status {answer.status_code}", "check the address") from None
+        from pi_controller.web import requests  # noqa: PLC0415 - slow, and only a refusal needs it
+
+        if (error := requests.parse_error(answer.content)) is None:
+            raise ClientError(f"{url} answers with status {answer.status_code}", "check the address")
+        raise ClientError(error.message, error.hint, error.code)
 
     def _decode(self, content: bytes | str, kind: Any) -> Any:
         try:

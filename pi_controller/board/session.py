@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pi_controller.board import messages, wire
 from pi_controller.board.clock import BoardClock
+from pi_controller.host.backoff import Backoff
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
@@ -139,7 +140,7 @@ class BoardCommands:
         self.number = 0
         self._order: BoardCommand | None = None
         self._again = 0.0
-        self._wait = RETRY_S
+        self._backoff = Backoff(RETRY_S, MAX_RETRY_S)
 
     def enqueue(self, order: BoardCommand) -> None:
         """Queue `order` to be executed once, on this link or, if there is none, on the next."""
@@ -176,13 +177,12 @@ class BoardCommands:
             if self._order is None:
                 return
             self.number = self.number + 1 & 0xFFFF
-            self._wait = RETRY_S
+            self._backoff.reset()
         elif t < self._again:
             return
         else:
             self.repeated += 1
-            self._wait = min(2 * self._wait, MAX_RETRY_S)
-        self._again = t + self._wait
+        self._again = t + self._backoff.next_s()
         self._send(self._order.body(self.number))
 
     def _next(self) -> BoardCommand | None:

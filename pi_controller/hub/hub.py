@@ -14,6 +14,7 @@ import msgspec
 from pi_controller import __version__
 from pi_controller.display.shown_names import clean_name
 from pi_controller.errors import MatError
+from pi_controller.host.waiting import is_set_within
 from pi_controller.hub import messages
 from pi_controller.hub.director import Director, NotDirectingError, can_take_match
 from pi_controller.hub.inbox import Alarm, Inbox
@@ -27,8 +28,6 @@ from pi_controller.tournament.table_sentence import TableSentence
 log = logging.getLogger(__name__)
 CALL_S = 1.0
 """How often the hub checks which matches can be called, and which tables are lost."""
-
-
 MIN_SET_S = 2.0
 """A smaller step of the machine's clock is of its slow correction."""
 PUBLISH_S = 0.05
@@ -170,8 +169,7 @@ class Hub:
             try:
                 view = messages.decode_view(bytes(report.view))
             except messages.MessageError as error:
-                self._note(table, error.message)
-                self._tell_unreadable(table)
+                self.note_unreadable(table, error)
             else:
                 names = {key: clean_name(name) for key, name in view.teams.items()}
                 view = view if names == view.teams else msgspec.structs.replace(view, teams=names)
@@ -239,9 +237,7 @@ class Hub:
                 await asyncio.to_thread(self._run_or_retry, partial(self._claim, self._director), again=False)
                 await self._give_matches(self._director)
             self._publish()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(CALL_S):
-                    await self._due.wait()
+            await is_set_within(self._due, CALL_S)
 
     def _claim(self, director: Director) -> None:
         """Take over if the hub that directed is gone: the tables then report everything to this one."""
@@ -320,9 +316,6 @@ class Hub:
     def note_unreadable(self, table: str, error: MatError) -> None:
         """Notify the director of a report that this hub cannot read: its table may have another version."""
         self._note(table, error.message)
-        self._tell_unreadable(table)
-
-    def _tell_unreadable(self, table: str) -> None:
         if self._director is not None:
             text = TableSentence(
                 "{table} sends reports that this hub cannot read: install the same version on both", table

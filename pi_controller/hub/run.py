@@ -9,8 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from pi_controller.host.backoff import Backoff
 from pi_controller.host.clock import SteadyClock
 from pi_controller.host.platform import call_at_stop_signals
+from pi_controller.host.waiting import is_set_within
 from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
 from pi_controller.hub.hub import Hub
@@ -135,7 +137,7 @@ async def _open_store(where: Path | Database, closing: asyncio.Event, stack: Asy
 
     Waits for a database that is unavailable. Returns None if `closing` is set first. Raises `StoreError`.
     """
-    wait_s, noted = RETRY_S, ""
+    backoff, noted = Backoff(RETRY_S, MAX_RETRY_S), ""
     while not closing.is_set():
         with ExitStack() as tried:
             try:
@@ -151,9 +153,5 @@ async def _open_store(where: Path | Database, closing: asyncio.Event, stack: Asy
             else:
                 stack.push(tried.pop_all())
                 return _OpenStore(inbox, tokens, director, known)
-        try:
-            async with asyncio.timeout(wait_s):
-                await closing.wait()
-        except TimeoutError:
-            wait_s = min(2 * wait_s, MAX_RETRY_S)
+        await is_set_within(closing, backoff.next_s())
     return None

@@ -1,7 +1,6 @@
 """Where tables post their reports (`messages`), each with the token that it got when it joined."""
 
 import asyncio
-import logging
 from collections.abc import Callable
 
 from starlette.requests import Request
@@ -15,7 +14,6 @@ from pi_controller.hub.tokens import Tokens
 from pi_controller.web import http_timeouts, requests
 from pi_controller.web.throttle import TokenBuckets
 
-log = logging.getLogger(__name__)
 REPORTS_A_SECOND, BURST = 50.0, 400.0
 """Reports of one table; a table that catches up sends its whole journal."""
 MAX_TOKEN_CHARS = 100

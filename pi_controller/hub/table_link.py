@@ -26,8 +26,10 @@ from pi_controller import __version__
 from pi_controller.config import Settings
 from pi_controller.config.model import HubSection
 from pi_controller.errors import MatError, SettingsError, describe_error
+from pi_controller.host.backoff import Backoff
 from pi_controller.host.files import read_secret
 from pi_controller.host.machine_health import MachineHealth, read_health, round_health
+from pi_controller.host.waiting import is_set_within
 from pi_controller.hub import messages, outbox
 from pi_controller.hub.received_journals import READ_ERRORS, Journals, NextGameError
 from pi_controller.referee.judge import CopiedRecords, MatchCall, MatchVoidCall, RoundClockCall, VoidReason
@@ -115,7 +117,6 @@ class TableLink(Observer[Table]):
         self._stopping = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._work, name="hub", daemon=True)
-        self._dice = random.Random(self._start)  # noqa: S311
         self._forget_hub()
 
     def _forget_hub(self) -> None:
@@ -164,34 +165,30 @@ class TableLink(Observer[Table]):
     async def run(self) -> None:
         """Report until `close`; after a failure again with a growing delay, which news does not shorten."""
         self._loop, self._news = asyncio.get_running_loop(), asyncio.Event()
-        retry_s = RETRY_S
+        backoff = Backoff(RETRY_S, MAX_RETRY_S, random.Random(self._start))  # noqa: S311
         async with self._client:
             while True:
                 stopping = self._stopping
                 self._news.clear()
                 try:
                     wait = await self._report_due(stopping=stopping)
-                    retry_s = RETRY_S
+                    backoff.reset()
                 except (LinkError, messages.MessageError) as error:
                     self._note(error.message)
                     self._forget_hub()
-                    wait, retry_s = retry_s * self._dice.uniform(0.5, 1.5), min(2 * retry_s, MAX_RETRY_S)
+                    wait = backoff.next_s()
                     if not stopping:
                         await self._sleep(wait)
                         continue
                 if stopping:
                     return
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(wait):
-                        await self._news.wait()
+                await is_set_within(self._news, wait)
 
     async def _sleep(self, seconds: float) -> None:
         end = self._clock() + seconds
         while not self._stopping and (left := end - self._clock()) > 0:
             self._news.clear()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(left):
-                    await self._news.wait()
+            await is_set_within(self._news, left)
 
     async def _report_due(self, *, stopping: bool) -> float:
         """Post everything that is due, the last time with `stopping`; return the seconds until the next report."""
@@ -252,7 +249,11 @@ class TableLink(Observer[Table]):
         except (httpx.HTTPError, OSError) as error:
             raise LinkError(f"no connection to the hub: {describe_error(error) or type(error).__name__}") from error
         if not answer.is_success:
-            raise LinkError(f"the hub refuses: {_refusal(answer)}")
+            from pi_controller.web import requests  # noqa: PLC0415 - slow, and only a refusal needs it
+
+            error = requests.parse_error(answer.content)
+            why = " ".join(filter(None, (error.message, error.hint and f"({error.hint})"))) if error else ""
+            raise LinkError(f"the hub refuses: {why or f'status {answer.status_code}'}")
         found = messages.decode(answer.content, messages.HubAnswer)
         if self._known:
             log.info("the hub is available again")
@@ -436,12 +437,3 @@ def make_table_link(settings: Settings, command_queue: TableQueue | None = None)
     """
     name, journal = settings.table.name, settings.table.journal
     return TableLink(make_client(settings.hub), settings.hub.table, name, journal, command_queue=command_queue)
-
-
-def _refusal(answer: httpx.Response) -> str:
-    """Return why a report was refused."""
-    try:
-        error = msgspec.json.decode(answer.content)["error"]
-        return f"{error['message']} ({error['hint']})" if error["hint"] else str(error["message"])
-    except (msgspec.DecodeError, KeyError, TypeError):
-        return f"status {answer.status_code}"

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pi_controller.host.waiting import is_set_within
+
 if TYPE_CHECKING:
     from pi_controller.table.view import View
 
@@ -63,10 +65,7 @@ class Subscription:
             self.news.clear()
             if (now := self._feed.latest) is not None and now.number > self._seen:
                 continue
-            try:
-                async with asyncio.timeout(timeout):  # `wait_for` would create a task each time
-                    await self.news.wait()
-            except TimeoutError:
+            if not await is_set_within(self.news, timeout):
                 return None
         return None
 

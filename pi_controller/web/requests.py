@@ -67,6 +67,14 @@ class ErrorResponse(msgspec.Struct):
     error: ErrorBody
 
 
+def parse_error(body: bytes) -> ErrorBody | None:
+    """Return the error in the `body` of a refusal, None if it has none."""
+    try:
+        return msgspec.json.decode(body, type=ErrorResponse).error
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
+
+
 def error_response(request: Request, error: MatError) -> Response:
     """Log the error and return its JSON response in the page's language.
 
