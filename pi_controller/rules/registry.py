@@ -107,11 +107,11 @@ def _load_built_in(name: str) -> type[Game[Any]]:
             if getattr(made, "name", None) == name:
                 return made
     raise GamePackageError(
-        "{name} has no game class with the name {attribute}",
-        'set name = "{name_3}" in it',
-        name=rules.__name__,
-        attribute=repr(name),
-        name_3=name,
+        "{module} has no game class with the name {quoted}",
+        'set name = "{name}" in it',
+        module=rules.__name__,
+        quoted=repr(name),
+        name=name,
     )
 
 

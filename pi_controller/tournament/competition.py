@@ -305,14 +305,7 @@ class Competition(ABC):
 
     def _forfeit_match(self, state: TournamentState, pairing: Pairing, team: str) -> TournamentState:
         """Return the state in which `team` loses `pairing`: to the other team, or to nobody if that lost it so, too."""
-        if team not in pairing.teams:
-            raise IllegalActionError(
-                "{team} is not in {id}",
-                "it is {pairing}",
-                team=format_value(team),
-                id=pairing.id,
-                pairing=_versus(pairing),
-            )
+        _require_in(pairing, team)
         lost = replace(state, forfeits=state.forfeits | {(pairing.id, team)})
         if pairing.winner == team and self._is_walkover(state, pairing.id):
             after = self._take_back_walkovers(lost, {pairing.id})
@@ -463,14 +456,7 @@ class Competition(ABC):
 
     def _game(self, state: TournamentState, pairing: Pairing, action: Action) -> GameResult:
         winner = self._team(state, action, "winner")
-        if winner not in pairing.teams:
-            raise IllegalActionError(
-                "{winner} is not in {id}",
-                "it is {pairing}",
-                winner=format_value(winner),
-                id=pairing.id,
-                pairing=_versus(pairing),
-            )
+        _require_in(pairing, winner)
         sweep = parse_flag(action, "sweep") if "sweep" in action else False
         sticks: dict[str, int] = {}
         if "sticks" in action:
@@ -612,6 +598,18 @@ def without_walkovers(state: TournamentState, matches: Collection[str]) -> Tourn
     return replace(
         state, games=MappingProxyType({match: games for match, games in {**state.games, **played}.items() if games})
     )
+
+
+def _require_in(pairing: Pairing, team: str) -> None:
+    """Raise `IllegalActionError` unless `team` plays in `pairing`."""
+    if team not in pairing.teams:
+        raise IllegalActionError(
+            "{team} is not in {id}",
+            "it is {pairing}",
+            team=format_value(team),
+            id=pairing.id,
+            pairing=_versus(pairing),
+        )
 
 
 def _versus(pairing: Pairing) -> str:
