@@ -32,7 +32,7 @@ class Readings:
         self.forget()
 
     def forget(self) -> None:
-        """Start anew."""
+        """Drop all readings."""
         maps = pinmap()
         self.samples = self.scans = self.field_scans = 0
         self.piezo, self.touch = RunningStats((PADS,)), RunningStats((PADS, len(maps.touch.strips)))
@@ -66,12 +66,12 @@ class Readings:
     @property
     def still_pads(self) -> NDArray[np.bool_]:
         """A mask (pads,) of those that never left one count."""
-        return ~self._piezo_range.moved
+        return ~self._piezo_range.has_moved
 
     @property
     def still_strips(self) -> NDArray[np.bool_]:
         """A mask (pads, strips) of those that never left one count although others did."""
-        moved = self._touch_range.moved
+        moved = self._touch_range.has_moved
         return ~moved & (self.scans >= ENOUGH_SCANS and bool(moved.any()))
 
 
@@ -84,7 +84,7 @@ class _Range:
         self._high = np.maximum(self._high, counts.max(axis=0))
 
     @property
-    def moved(self) -> NDArray[np.bool_]:
+    def has_moved(self) -> NDArray[np.bool_]:
         return self._high > self._low
 
 

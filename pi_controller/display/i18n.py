@@ -57,7 +57,7 @@ class Translator:
 
 
 ENGLISH = Translator("en", gettext.NullTranslations())
-"""Translates nothing: for logs, the command line and exports."""
+"""Returns the English sentences: for logs, the command line and exports."""
 
 
 def resolve_language(language: str) -> str:

@@ -182,7 +182,7 @@ class Phrases:
             case "halted":
                 return self.tr.text("Stop playing: the table cannot save the game.")
             case phase if view.void:
-                waits = phase == "over" or view.free  # nobody has begun it, or it is closed
+                waits = phase == "over" or view.free  # the game has not begun, or is closed
                 return self.tr.text(_VOID_SENTENCES.get(view.void, _VOID_SENTENCES["recalled"])[waits])
             case _ if view.held:
                 return self.tr.text(
@@ -213,12 +213,12 @@ class Phrases:
         if not parts and not view.calls:
             return ""
         if view.calls:
-            parts.append(self.called(view))
+            parts.append(self.list_calls(view))
         if view.phase != "hit":  # else the second hit is owed, and no sticks have moved
             parts.append(show.describe_counts(view))
         return ". ".join(parts)
 
-    def called(self, view: View) -> str:
+    def list_calls(self, view: View) -> str:
         """Return the called words: `Called: Wheya, Obojun`."""
         return self.tr.text("Called: {words}", words=get_show(view.game, self.tr).list_words(view.calls))
 

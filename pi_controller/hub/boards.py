@@ -669,7 +669,7 @@ class Boards:
 
     def name_table(self, sentence: str) -> str:
         """Return `sentence` with the display name of the table that it is about, if it is about one."""
-        return sentence.named(self.table_name) if isinstance(sentence, TableSentence) else sentence
+        return sentence.with_name(self.table_name) if isinstance(sentence, TableSentence) else sentence
 
     def name_table_in_error(self, error: MatError) -> MatError:
         """Return `error` with the display name of its value `table`, if it has one."""

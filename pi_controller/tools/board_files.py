@@ -85,7 +85,7 @@ class BoardFiles(msgspec.Struct, frozen=True):
     list: str
 
     @property
-    def listed(self) -> tuple[str, ...]:
+    def firmware_files(self) -> tuple[str, ...]:
         """The files listed by the firmware on the board."""
         try:
             return msgspec.json.decode(self.list, type=_Listed).files

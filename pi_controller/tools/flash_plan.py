@@ -63,7 +63,7 @@ def make_plan(firmware: Firmware, found: BoardFiles) -> FlashPlan:
     hashes = firmware.hashes
     copy = tuple(name for name in hashes if found.hashes.get(name) != hashes[name])
     there = found.sizes.keys()
-    listed = set(found.listed)
+    listed = set(found.firmware_files)
     ours = listed or found.mine or MAIN not in there
     foreign = () if ours else tuple(name for name in copy if name in there and name != LIST)
     left = tuple(sorted({f"{name}{NEW}" for name in {*hashes, *listed}} & there))

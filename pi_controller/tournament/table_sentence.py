@@ -14,7 +14,7 @@ class TableSentence(str):
     """Text from a `template` with `{table}`, the account of a table, and `values`; those that are text are shortened.
 
     >>> sentence = TableSentence("{match} is at {table}", "t01", match="W1-1")
-    >>> sentence, sentence.named(lambda table: "Table by the door")
+    >>> sentence, sentence.with_name(lambda table: "Table by the door")
     ('W1-1 is at t01', 'W1-1 is at Table by the door')
     """
 
@@ -30,10 +30,11 @@ class TableSentence(str):
         self.table, self._template, self._values = table, template, made
         return self
 
-    def named(self, name: Callable[[str], str]) -> str:
+    def with_name(self, name: Callable[[str], str]) -> str:
         """Return the sentence with `name` of its table, and of the tables in sentences inside it."""
         values = {
-            key: value.named(name) if isinstance(value, TableSentence) else value for key, value in self._values.items()
+            key: value.with_name(name) if isinstance(value, TableSentence) else value
+            for key, value in self._values.items()
         }
         return self._template.format(table=name(self.table), **values)
 

@@ -194,7 +194,7 @@ class ConsoleWriter:
             facts.append(self.tr.text("Hide {n}", n=self.view.hide))
         facts += self.page.describe_notes(self.view)
         if self.view.calls:
-            facts.append(self.say.called(self.view))
+            facts.append(self.say.list_calls(self.view))
         if not self.view.sensors:
             facts.append(self.tr.text("Sensors off"))
         facts += self.show.reminders(self.view, before, singer=singer)

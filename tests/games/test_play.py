@@ -53,7 +53,7 @@ def test_how_a_game_ended():
         Outcome("A").winner = "B"  # type: ignore[misc]
 
 
-def test_copy_goes_on_independently():
+def test_copy_is_independent():
     play = start("dakota", points=3)
     play.push("toss", winner="A")
     play.push("hit", found=False)

@@ -16,7 +16,7 @@ def set_s(request):
     return request.param
 
 
-def test_set_clock_makes_nobody_late_or_lost(hall, set_s):
+def test_set_clock_keeps_deadlines_and_contact(hall, set_s):
     table = hall.table("t01")
     hall.plan(grace_s=120.0)
     hall.do(d.Assigned("W1-1", "t01", "a" * 16))
