@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LOCAL_TABLE = "http://127.0.0.1:8080"
-CONNECT_S, READ_TIMEOUT_S = 10.0, 45.0
-"""Timeouts for a table's first answer and for silence, s; it sends a heartbeat every 15 s."""
+CONNECT_S, READ_TIMEOUT_S = 10.0, 20.0
+"""Timeouts for a table's first answer and for silence, s; it sends a heartbeat every 5 s."""
 RETRY_S, MAX_RETRY_S = 2.0, 60.0
 """The first wait before a reconnection, unless the table names one, and the longest, s."""
 _TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})

@@ -44,6 +44,7 @@ from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Sessions,
 from pi_controller.web.address import PageSettings, qr_code
 from pi_controller.web.app import file_response
 from pi_controller.web.connection_limits import is_loopback
+from pi_controller.web.event_stream import DESK_HEARTBEAT_S, HEARTBEAT_S
 from pi_controller.web.feed import Feed
 from pi_controller.web.help_pages import help_routes
 from pi_controller.web.host_marks import load_host_marks
@@ -348,7 +349,8 @@ class HubPages:
             # clocks on the page use the hub's time, not the browser's
             return b"event: now\ndata: %.3f\n\nid: %d\nevent: regions\ndata: %s\n\n" % (self._clock(), seq, regions)
 
-        async for piece in event_stream(self._bell, newer, POLL_S):
+        beat_s = HEARTBEAT_S if token is None else DESK_HEARTBEAT_S
+        async for piece in event_stream(self._bell, newer, POLL_S, beat_s):
             yield piece
 
     @property

@@ -16,6 +16,7 @@ from pi_controller.display.shown_names import isolate_name, player_name, team_na
 from pi_controller.rules.registry import game_class
 from pi_controller.table.view import View
 from pi_controller.web import game_page, live_page
+from pi_controller.web.event_stream import DESK_HEARTBEAT_S
 from pi_controller.web.templates import render
 
 Action = Mapping[str, Any]
@@ -38,8 +39,6 @@ _SIDES = {"hider", "hiding", "winner", "thrower", "king"}
 _OF_ONE_OF = {"name", "player"}
 
 
-BEAT_S = 5.0
-"""How often a judge's page expects a heartbeat, s; after two missed ones it disables its buttons."""
 SETTLE_S = 1.5
 """How long after a turn was settled the next one cannot be entered, s: a slow second tap was meant for the last turn.
 """
@@ -284,7 +283,7 @@ def page(
     me: str = "",
     settings: bool = False,
     start: bool = False,
-    beat_s: float = BEAT_S,
+    beat_s: float = DESK_HEARTBEAT_S,
     settle_s: float = SETTLE_S,
 ) -> str:
     """Return the console with `content` for the signed-in user `me`; the script updates it from then on.

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pi_controller.web.connection_limits import ConnectionLimits
 from pi_controller.web.feed import Feed, Snapshot
 
-HEARTBEAT_S = 15.0
+HEARTBEAT_S, DESK_HEARTBEAT_S = 5.0, 3.0
+"""How often a page, and a judge's or director's, hears at least a heartbeat; after two missed ones it is not live."""
 BLOCK = 1024
 _RETRY_MS, _RETRY_SPREAD_MS = 1000, 3000
 _STRIDE = 1117  # spreads the delays evenly for any number of watchers

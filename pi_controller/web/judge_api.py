@@ -37,7 +37,7 @@ from pi_controller.web import (
     requests,
     roles,
 )
-from pi_controller.web.event_stream import HEARTBEAT_S, encode_event, retry_ms
+from pi_controller.web.event_stream import DESK_HEARTBEAT_S, encode_event, retry_ms
 from pi_controller.web.feed import Feed
 from pi_controller.web.sign_in import SignInRoutes
 
@@ -121,7 +121,7 @@ class JudgeApi(SignInRoutes):
         authenticator: accounts.Authenticator,
         journal: Path,
         tr: Translator,
-        heartbeat_s: float = HEARTBEAT_S,
+        heartbeat_s: float = DESK_HEARTBEAT_S,
         settle_s: float = console_page.SETTLE_S,
         *,
         singer: bool = False,

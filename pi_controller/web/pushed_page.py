@@ -16,12 +16,12 @@ from starlette.types import ASGIApp
 
 from pi_controller.display.i18n import Translator
 from pi_controller.web.app import make_app
+from pi_controller.web.event_stream import HEARTBEAT_S
 from pi_controller.web.feed import Feed
 from pi_controller.web.server import WebServer
 
 POLL_S = 0.1
 """How often a watcher checks for a newer picture."""
-BEAT_S = 10.0
 COMMON_FILES = {
     "tokens.css": ("pi_controller.web", "text/css"),
     "style.css": ("pi_controller.web", "text/css"),
@@ -29,7 +29,7 @@ COMMON_FILES = {
     "stick.svg": ("pi_controller.web", "image/svg+xml"),
     "plain.css": ("pi_controller.web", "text/css"),
     "help.css": ("pi_controller.web", "text/css"),
-    "drawn.js": ("pi_controller.web", "text/javascript"),
+    **{name: ("pi_controller.web", "text/javascript") for name in ("drawn.js", "request.js", "stream.js")},
     **{
         path.name: ("pi_controller.web", "font/woff2")
         for path in files("pi_controller.web").joinpath("static").iterdir()
@@ -42,9 +42,12 @@ Picture = TypeVar("Picture")
 
 
 async def event_stream(
-    bell: Feed, newer: Callable[[], Awaitable[bytes | None]], look_s: float = POLL_S
+    bell: Feed,
+    newer: Callable[[], Awaitable[bytes | None]],
+    look_s: float = POLL_S,
+    beat_s: float = HEARTBEAT_S,
 ) -> AsyncIterator[bytes]:
-    """Yield the events that `newer` returns, and a heartbeat after a while without one (b"").
+    """Yield the events that `newer` returns, and a heartbeat after `beat_s` without one (b"").
 
     `newer` is called every `look_s`, until it returns None or the server of `bell` stops.
     """
@@ -55,7 +58,7 @@ async def event_stream(
             if event:
                 idle = 0.0
                 yield event
-            elif (idle := idle + look_s) >= BEAT_S:
+            elif (idle := idle + look_s) >= beat_s:
                 idle = 0.0
                 yield b"event: beat\ndata: -\n\n"
             await watcher.next(look_s)

@@ -3,9 +3,9 @@
 import { noteDrawn } from "./drawn.js";
 import { tellHere } from "./here.js";
 import { EASE_OUT, LONG_MS, MEDIUM_MS, SHORT_MS, noteSticks } from "./motion.js";
+import { ask } from "./request.js";
+import { follow } from "./stream.js";
 
-const SILENT_MS = 25_000;
-const AGAIN_MS = 1_000;
 const CORNER_PX = 96;
 const HELD_MS = 3_000;
 const REVEAL_MS = 1_300; // the stick comes down and the cloth is turned back before the sticks move
@@ -17,8 +17,6 @@ document.body.append(ring);
 const screen = /** @type {HTMLElement} */ (document.getElementById("screen"));
 const news = /** @type {HTMLElement} */ (document.getElementById("news"));
 const away = /** @type {HTMLElement} */ (document.getElementById("away"));
-let source = /** @type {EventSource | null} */ (null);
-let lastContactMs = performance.now();
 let ends = Infinity;
 let lead = "";
 
@@ -124,33 +122,24 @@ function count() {
 }
 setInterval(count, 250);
 
-function open() {
-  source?.close();
-  lastContactMs = performance.now();
-  const stream = new EventSource("/events");
-  source = stream;
-  stream.addEventListener("screen", (event) => {
-    draw(JSON.parse(event.data));
-    noteDrawn(event.lastEventId);
-    markLive();
-  });
-  stream.addEventListener("beat", markLive);
-  stream.addEventListener("error", () => {
-    stream.close();
-    if (stream !== source) return;
-    away.hidden = false;
-    setTimeout(open, AGAIN_MS);
-  });
-}
-
-function markLive() {
-  lastContactMs = performance.now();
-  away.hidden = true;
-  tellHere();
-}
-setInterval(() => {
-  if (performance.now() - lastContactMs > SILENT_MS) open();
-}, 5_000);
+follow(
+  "/events",
+  {
+    screen(data, id) {
+      draw(JSON.parse(data));
+      noteDrawn(id);
+    },
+  },
+  {
+    onLive() {
+      away.hidden = true;
+      tellHere();
+    },
+    onStale() {
+      away.hidden = false;
+    },
+  },
+);
 
 /** The control that is touched, or the stage, which starts a game or skips the mat's turn. */
 function touchedBy(/** @type {Event} */ event) {
@@ -172,12 +161,8 @@ const turnNow = () => Number(document.body.dataset.turn);
 
 /** Send a touch of the control `name` on the screen numbered `turn`. */
 function send(/** @type {string} */ name, /** @type {number} */ turn) {
-  fetch("/touch", {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ do: name, turn }),
-  }).catch(() => {
-    away.hidden = false;
+  ask("/touch", { do: name, turn }).then(({ error }) => {
+    if (error?.code === "away") away.hidden = false;
   });
 }
 
@@ -218,8 +203,3 @@ addEventListener("pointerdown", (event) => {
 for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => clearTimeout(holdTimer));
 
 document.addEventListener("contextmenu", (event) => event.preventDefault());
-addEventListener("pagehide", () => source?.close());
-addEventListener("pageshow", (event) => {
-  if (event.persisted) open();
-});
-open();

@@ -3,19 +3,16 @@
 import { noteDrawn } from "./drawn.js";
 import { goBack } from "./go_back.js";
 import "./here.js";
+import { ask, sentence } from "./request.js";
 
 const problem = /** @type {HTMLElement} */ (document.getElementById("problem"));
 
 /** Send `content`; whether it was taken. What was refused is told; who is not signed in any more is sent to `home`. */
 async function send(/** @type {string} */ path, /** @type {object} */ content, home = "/staff") {
   problem.textContent = "";
-  const answer = await fetch(path, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(content),
-  });
-  if (answer.ok) return true;
-  const { code, message, hint, issues = {} } = (await answer.json()).error;
+  const { error } = await ask(path, content);
+  if (!error) return true;
+  const { code, issues = {} } = error;
   for (const field of document.querySelectorAll(".field")) {
     const issue = issues[field.getAttribute("data-key") ?? ""] ?? "";
     /** @type {HTMLElement} */ (field.querySelector(".issue")).textContent = issue;
@@ -24,7 +21,7 @@ async function send(/** @type {string} */ path, /** @type {object} */ content, h
   }
   /** @type {HTMLElement | null} */ (document.querySelector("[aria-invalid]"))?.focus();
   if (code === "signed_out") location.replace(home);
-  else problem.textContent = [message, hint].filter(Boolean).join("; ");
+  else problem.textContent = sentence(error);
   return false;
 }
 

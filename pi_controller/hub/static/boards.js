@@ -1,10 +1,7 @@
 // Updates a page of the hub: each event has the HTML of the parts.
 // @ts-check
 import { noteDrawn } from "./drawn.js";
-
-const SILENT_MS = 25_000; // a bit more than two heartbeats
-const badge = /** @type {HTMLElement} */ (document.getElementById("badge"));
-let lastContactMs = performance.now();
+import { follow } from "./stream.js";
 
 /** The newest HTML of each part: one that cannot be redrawn now waits for it.
  * @type {Map<HTMLElement, string>} */
@@ -13,21 +10,6 @@ const newest = new Map();
  * @type {Map<Element, string>} */
 const loaded = new Map([...document.querySelectorAll("[data-region]")].map((part) => [part, part.innerHTML]));
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
-
-/** Post `body` to `path`; return the answer, null if it was refused or did not arrive, and the sentence to show for it.
- * @returns {Promise<{ answer: any, message: string }>} */
-export async function post(/** @type {string} */ path, /** @type {BodyInit} */ body, type = "application/json") {
-  const words = document.body.dataset;
-  try {
-    const response = await fetch(path, { method: "POST", headers: { "content-type": type }, body });
-    const answer = await response.json();
-    if (response.status === 401) location.reload();
-    if (response.ok) return { answer, message: words.done ?? "" };
-    return { answer: null, message: [answer.error.message, answer.error.hint].filter(Boolean).join(": ") };
-  } catch {
-    return { answer: null, message: words.failed ?? "" };
-  }
-}
 
 /** A form, or a row with a field beside its buttons. */
 const FORM = "form, [data-row]";
@@ -129,32 +111,30 @@ function tick() {
   }
 }
 
-const stream = new EventSource(document.body.dataset.events ?? "/events");
-stream.addEventListener("regions", (event) => {
-  lastContactMs = performance.now();
-  badge.dataset.value = "live";
-  const news = JSON.parse(event.data);
-  for (const part of document.querySelectorAll("[data-region]")) {
-    const html = news[/** @type {HTMLElement} */ (part).dataset.region ?? ""];
-    if (html === undefined) continue;
-    newest.set(/** @type {HTMLElement} */ (part), html);
-    put(/** @type {HTMLElement} */ (part), html);
-  }
-  noteDrawn(event.lastEventId);
-});
-stream.addEventListener("now", (event) => {
-  ahead = Number(event.data) * 1000 - Date.now();
-  tick();
-});
-stream.addEventListener("beat", () => {
-  lastContactMs = performance.now();
-  badge.dataset.value = "live";
-});
-stream.addEventListener("error", () => {
-  badge.dataset.value = "stale";
-});
+/** Whether the stream stays open while the page is hidden: a team's page that rings does. */
+export const staying = { on: false };
+
+follow(
+  document.body.dataset.events ?? "/events",
+  {
+    regions(data, id) {
+      const news = JSON.parse(data);
+      for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-region]"))) {
+        const html = news[part.dataset.region ?? ""];
+        if (html === undefined) continue;
+        newest.set(part, html);
+        put(part, html);
+      }
+      noteDrawn(id);
+    },
+    now(data) {
+      ahead = Number(data) * 1000 - Date.now();
+      tick();
+    },
+  },
+  { stays: () => staying.on },
+);
 setInterval(() => {
-  if (performance.now() - lastContactMs > SILENT_MS) badge.dataset.value = "stale";
   redraw();
   tick();
 }, 500);

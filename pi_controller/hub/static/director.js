@@ -1,17 +1,13 @@
 // The director's console: sends decisions. The page shows a decision only after the hub has stored it.
 // @ts-check
-import { post, release, releaseIfGone } from "./boards.js";
+import { release, releaseIfGone } from "./boards.js";
+import { ask, freshKey, sentence } from "./request.js";
 
 const SURE_MS = 4_000;
 const READ_MS = 20_000; // how long a question with names waits for its second touch
 const DONE_MS = 4_000;
 const line = /** @type {HTMLElement} */ (document.getElementById("said"));
 const words = document.body.dataset;
-
-/** Return a unique idempotency key: a repeated command counts once. */
-function fresh() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let lineTimer;
@@ -24,12 +20,13 @@ function tell(/** @type {string} */ text, good = true) {
   if (good) lineTimer = setTimeout(() => (line.textContent = ""), DONE_MS);
 }
 
-/** Send `body` to `path`; return the answer, or null if it was refused or did not arrive. Show which of these it was.
+/** Send `content` to `path`; return the answer, or null if it was refused or did not come. Show which of these it was.
  * @returns {Promise<any>} */
-async function send(/** @type {string} */ path, /** @type {BodyInit} */ body, type = "application/json") {
-  const { answer, message } = await post(path, body, type);
-  tell(message, answer !== null);
-  return answer;
+async function send(/** @type {string} */ path, /** @type {unknown} */ content, type = "application/json") {
+  const answer = await ask(path, content, type);
+  if (answer.error?.code === "signed_out") location.reload();
+  tell(answer.error ? sentence(answer.error) : (words.done ?? ""), !answer.error);
+  return answer.error ? null : answer;
 }
 
 /** @type {Promise<any>} */
@@ -37,8 +34,8 @@ let last = Promise.resolve(null);
 
 /** Send a decision after the earlier ones; return the answer, null if it failed. */
 function command(/** @type {object} */ fact) {
-  const body = JSON.stringify({ key: fresh(), fact });
-  return (last = last.then(() => send("/director/command", body)));
+  const sent = { key: freshKey(), fact };
+  return (last = last.then(() => send("/director/command", sent)));
 }
 
 /** Questions that wait for a second touch: how to withdraw each, by its button.
@@ -121,13 +118,13 @@ document.addEventListener("click", async (event) => {
   const button = /** @type {HTMLButtonElement | null} */ (/** @type {Element} */ (event.target).closest("button"));
   if (!button || button.closest("form") || button.closest("#people")) return;
   if (button.id === "sign-out") {
-    await send("/director/sign-out", "{}");
+    await send("/director/sign-out", {});
     return location.reload();
   }
   if (button.type === "reset" || !isSure(button)) return;
   if (button.dataset.send) await decide(button);
-  if (button.dataset.join) await send("/director/join", JSON.stringify({ do: button.dataset.join, table: button.dataset.table }));
-  if (button.dataset.undo) await send("/director/undo", JSON.stringify({ key: fresh() }));
+  if (button.dataset.join) await send("/director/join", { do: button.dataset.join, table: button.dataset.table });
+  if (button.dataset.undo) await send("/director/undo", { key: freshKey() });
 });
 
 /** Return whether a field has the value with which the page came. */
@@ -239,7 +236,7 @@ const codes = /** @type {HTMLElement} */ (document.getElementById("join-codes"))
 /** Open a join code and show it, only on this page, until it was used or has expired. */
 async function openCode(/** @type {HTMLFormElement} */ form) {
   const given = new FormData(form);
-  const code = await send("/director/join", JSON.stringify({ do: "open", table: given.get("table"), anew: given.has("anew") }));
+  const code = await send("/director/join", { do: "open", table: given.get("table"), anew: given.has("anew") });
   if (!code) return null;
   forget(code.table);
   const copy = /** @type {HTMLTemplateElement} */ (document.getElementById("join-code")).content.cloneNode(true);
@@ -274,33 +271,27 @@ setInterval(() => {
 async function people(/** @type {Record<string, any> | null} */ change) {
   const outcome = /** @type {HTMLElement} */ (document.getElementById("people-told"));
   const list = /** @type {HTMLElement} */ (document.getElementById("people-list"));
-  const ask = async (/** @type {RequestInit} */ how) => (await fetch("/director/people", how)).json();
-  try {
-    const done = change ? await ask({ method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(change) }) : {};
-    const all = await ask({});
-    const error = done.error ?? all.error;
-    outcome.textContent = error ? [error.message, error.hint].filter(Boolean).join(": ") : "";
-    const name = change?.name ?? all.people?.find((/** @type {any} */ one) => one.id === change?.id)?.name ?? "";
-    if (done.pin && !error) outcome.textContent = `${(words.pin ?? "").replace("{name}", name)} ${done.pin}`;
-    list.replaceChildren(
-      ...(all.people ?? []).map((/** @type {any} */ one) => {
-        const row = document.createElement("li");
-        row.append(Object.assign(document.createElement("bdi"), { textContent: one.name }), ` (${one.role}) `);
-        for (const [does, label] of [["new_pin", words.newPin], ["revoke", words.signOut], ["remove", words.remove]]) {
-          const button = Object.assign(document.createElement("button"), { type: "button", textContent: label });
-          button.dataset.sure = "yes";
-          button.dataset.ask = `${label}: ${one.name}.`;
-          button.addEventListener("click", () => isSure(button) && people({ do: does, id: one.id }));
-          row.append(button);
-        }
-        return row;
-      }),
-    );
-    return !error;
-  } catch {
-    outcome.textContent = words.failed ?? "";
-    return false;
-  }
+  const done = change ? await ask("/director/people", change) : {};
+  const all = await ask("/director/people");
+  const error = done.error ?? all.error;
+  outcome.textContent = error ? sentence(error) : "";
+  const name = change?.name ?? all.people?.find((/** @type {any} */ one) => one.id === change?.id)?.name ?? "";
+  if (done.pin && !error) outcome.textContent = `${(words.pin ?? "").replace("{name}", name)} ${done.pin}`;
+  list.replaceChildren(
+    ...(all.people ?? []).map((/** @type {any} */ one) => {
+      const row = document.createElement("li");
+      row.append(Object.assign(document.createElement("bdi"), { textContent: one.name }), ` (${one.role}) `);
+      for (const [does, label] of [["new_pin", words.newPin], ["revoke", words.signOut], ["remove", words.remove]]) {
+        const button = Object.assign(document.createElement("button"), { type: "button", textContent: label });
+        button.dataset.sure = "yes";
+        button.dataset.ask = `${label}: ${one.name}.`;
+        button.addEventListener("click", () => isSure(button) && people({ do: does, id: one.id }));
+        row.append(button);
+      }
+      return row;
+    }),
+  );
+  return !error;
 }
 
 document.getElementById("people")?.addEventListener("toggle", (event) => {

@@ -1,6 +1,6 @@
 // The page of a team: rings, vibrates and keeps the screen on, once a user has switched that on.
 // @ts-check
-import "./boards.js";
+import { staying } from "./boards.js";
 import { switchSound, tone } from "./tones.js";
 
 const RINGS = 3;
@@ -9,7 +9,6 @@ const VIBRATE_MS = [400, 200, 400, 200, 800];
 
 const button = /** @type {HTMLButtonElement} */ (document.getElementById("ring"));
 const part = /** @type {HTMLElement} */ (document.querySelector("[data-region=team]"));
-let on = false;
 /** @type {WakeLockSentinel | null | undefined} */
 let lock = null;
 
@@ -21,7 +20,7 @@ let known = currentCall();
 async function stayAwake() {
   try {
     lock = await navigator.wakeLock?.request("screen");
-    if (!on) await lock?.release(); // switched off meanwhile
+    if (!staying.on) await lock?.release(); // switched off meanwhile
   } catch {
     lock = null;
   }
@@ -32,7 +31,7 @@ function ring() {
   const call = currentCall();
   if (!call || call === known) return;
   known = call;
-  if (!on) return;
+  if (!staying.on) return;
   for (let n = 0; n < RINGS; n++) {
     tone(659, 0.4, n * RING_S);
     tone(880, 0.7, n * RING_S + 0.4);
@@ -43,14 +42,14 @@ function ring() {
 button.hidden = false;
 button.addEventListener("click", async () => {
   button.disabled = true; // a second touch waits until the sound is switched
-  on = await switchSound();
+  staying.on = await switchSound();
   button.disabled = false;
-  button.setAttribute("aria-pressed", String(on));
-  if (on) await stayAwake();
+  button.setAttribute("aria-pressed", String(staying.on));
+  if (staying.on) await stayAwake();
   else await lock?.release();
 });
 // a browser ends the lock when another page is in front
 document.addEventListener("visibilitychange", () => {
-  if (on && document.visibilityState === "visible") stayAwake();
+  if (staying.on && document.visibilityState === "visible") stayAwake();
 });
 new MutationObserver(ring).observe(part, { childList: true, subtree: true });

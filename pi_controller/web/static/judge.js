@@ -8,24 +8,20 @@ import { announce, by, fill, make, minutes, say, set, words } from "./judge_page
 import { people } from "./judge_people.js";
 import { Panel } from "./judge_play.js";
 import { Sender } from "./judge_send.js";
+import { ask, sentence } from "./request.js";
+import { follow, mark } from "./stream.js";
 
 const INERT_MS = 300; // after a change of the table: a touch within this time was meant for the old state
-const AGAIN_MS = 1_000;
 const VIBRATE_MS = 40; // confirms a command
 
 function console_() {
-  const beat = 1000 * Number(document.body.dataset.beat);
   const settle = 1000 * Number(document.body.dataset.settle);
   const clock = new Clock();
   const news = new News();
   /** @type {any} */
   let state = null;
-  /** @type {EventSource | null} */
-  let source = null;
-  let [silentSinceMs, lastContactMs, receivedMs, inertUntilMs, settledUntilMs] = [performance.now(), performance.now(), performance.now(), 0, 0];
-  let [live, replacing, catching, sentence] = [true, false, false, by("sentence").textContent];
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let again;
+  let [lastContactMs, receivedMs, inertUntilMs, settledUntilMs] = [performance.now(), performance.now(), 0, 0];
+  let [live, replacing, catching, stateOfPlay] = [true, false, false, by("sentence").textContent];
 
   const sender = new Sender(offer);
   const panel = new Panel(by("play"), press, mayPress);
@@ -95,16 +91,16 @@ function console_() {
       offer();
     } else if (outcome.gone) {
       toast([words.gave_up], "warn");
-    } else if (outcome.status === 401) {
+    } else if (outcome.error?.code === "signed_out") {
       location.reload();
     } else if (outcome.error?.code === "stale") {
       await refetch();
       const since = state.log.filter((/** @type {any} */ line) => line.seq > before);
       const lines = since.length ? since.map((/** @type {any} */ line) => make("li", {}, line.text, " – ", make("bdi", {}, line.who))) : [make("li", {}, words.moved_nothing)];
-      toast([make("p", {}, make("strong", {}, words.moved_on)), make("ul", {}, ...lines), make("p", {}, fill(words.now, { said: sentence }))], "warn");
+      toast([make("p", {}, make("strong", {}, words.moved_on)), make("ul", {}, ...lines), make("p", {}, fill(words.now, { said: stateOfPlay }))], "warn");
     } else {
-      const { message = words.failed, hint = "" } = outcome.error ?? {};
-      toast([make("strong", {}, `${message.charAt(0).toUpperCase()}${message.slice(1)}.`), hint ? ` ${hint.charAt(0).toUpperCase()}${hint.slice(1)}.` : ""], "warn");
+      const { code = "", message = words.failed, hint = "" } = outcome.error ?? {};
+      toast([make("strong", {}, sentence({ code, message })), hint && ` ${sentence({ code, message: hint })}`], "warn");
     }
   }
 
@@ -133,8 +129,8 @@ function console_() {
 
   /** Fetch the whole state at once. */
   async function refetch() {
-    const answer = await fetch("/judge/state.json").catch(() => null);
-    if (answer?.ok) show(await answer.json());
+    const now = await ask("/judge/state.json");
+    if (!now.error) show(now);
   }
 
   /** Show a state of the table. */
@@ -162,7 +158,7 @@ function console_() {
     say(by("health"), now.health.board);
     say(by("me"), now.me.name);
     set(document.body, "data-role", now.me.role);
-    sentence = texts.sentence;
+    stateOfPlay = texts.sentence;
     news.tell(now.board);
     const { shape, more: seldom } = now.console.play;
     by("teams").hidden = !now.console.nameable || ["shoot", "guess"].includes(shape); // these forms need the space
@@ -235,7 +231,7 @@ function console_() {
   by("sensors").addEventListener("click", () => press({ judge: "sensors", on: !state.view.sensors }, by("sensors")));
   by("clock-set").addEventListener("click", () => press({ judge: "clock", running: state.view.paused !== null }, by("clock-set")));
   by("sign-out").addEventListener("click", async () => {
-    await fetch("/judge/sign-out", { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }).catch(() => null);
+    await ask("/judge/sign-out", {});
     location.replace("/judge");
   });
 
@@ -267,10 +263,10 @@ function console_() {
 
   // ---- the connection
 
-  function markLive() {
-    silentSinceMs = lastContactMs = performance.now();
+  function onLive() {
+    lastContactMs = performance.now();
     say(by("ago"), "");
-    set(by("badge"), "data-value", "live");
+    mark("live");
     say(by("as-of"), new Date().toTimeString().slice(0, 8));
     if (!live) {
       live = true;
@@ -279,35 +275,12 @@ function console_() {
     sender.now();
   }
 
-  function markStale() {
-    set(by("badge"), "data-value", "stale");
+  function onStale() {
+    mark("stale");
     if (!live) return;
     live = false;
     announce(words.off_stale);
     offer();
-  }
-
-  function open() {
-    clearTimeout(again);
-    source?.close();
-    silentSinceMs = performance.now();
-    const stream = new EventSource("/judge/events");
-    source = stream;
-    stream.addEventListener("judge", (event) => {
-      show(JSON.parse(event.data));
-      markLive();
-    });
-    stream.addEventListener("beat", markLive);
-    stream.addEventListener("error", () => {
-      stream.close();
-      if (stream !== source) return;
-      markStale();
-      again = setTimeout(async () => {
-        const answer = await fetch("/judge/state.json").catch(() => null);
-        if (answer?.status === 401) return location.reload(); // signed out meanwhile
-        open();
-      }, AGAIN_MS);
-    });
   }
 
   function tick() {
@@ -315,20 +288,11 @@ function console_() {
     if (state) clock.tick(state.view, state.now + (performance.now() - receivedMs) / 1000);
   }
   setInterval(tick, 250);
-  setInterval(() => {
-    if (performance.now() - silentSinceMs <= 2 * beat + 500) return;
-    markStale();
-    open();
-  }, Math.min(1_000, beat));
-  addEventListener("offline", markStale);
-  addEventListener("online", open);
-  addEventListener("pageshow", (event) => event.persisted && open());
-  addEventListener("pagehide", () => source?.close());
   const wide = matchMedia("(min-width: 68rem)");
   const unfold = () => ["fouls", "log"].forEach((id) => wide.matches && by(id).setAttribute("open", ""));
   wide.addEventListener("change", unfold);
   unfold();
-  open();
+  follow("/judge/events", { judge: (data) => show(JSON.parse(data)) }, { onLive, onStale });
 }
 
 console_();

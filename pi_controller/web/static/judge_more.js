@@ -1,6 +1,7 @@
 // The sections below the play panel: fouls, protest, log, recorded hits, and the score sheet as a form.
 // @ts-check
 import { announce, by, fill, make, say, set, words } from "./judge_page.js";
+import { ask, sentence } from "./request.js";
 
 /** @typedef {(say: any, from: HTMLElement, seen?: number) => void} Press */
 
@@ -224,25 +225,19 @@ export function hits() {
   };
   zoom.addEventListener("click", () => larger(!picture.classList.contains("large")));
   const look = async () => {
-    try {
-      const answer = await fetch("/judge/hits.json");
-      if (!answer.ok) throw new Error(String(answer.status));
-      const told = await answer.json();
-      const list = Array.isArray(told) ? told : told.hits;
-      if (!list.length) return place.replaceChildren(make("p", {}, words.hits_empty), again());
-      const rows = [...list].reverse().map((/** @type {any} */ hit) => {
-        const text = told_of(hit);
-        return make("li", {}, button(text, () => {
-          img.alt = fill(words.hit_picture, { text });
-          img.src = `/judge/hit/${hit.n}.svg`;
-          larger(false);
-          picture.showModal();
-        }, { class: "act wide", "data-hit": String(hit.n) }));
-      });
-      place.replaceChildren(make("ul", { class: "stack" }, ...rows), again());
-    } catch {
-      place.replaceChildren(make("p", { role: "alert" }, words.failed), again());
-    }
+    const told = await ask("/judge/hits.json");
+    if (told.error) return place.replaceChildren(make("p", { role: "alert" }, sentence(told.error)), again());
+    if (!told.hits.length) return place.replaceChildren(make("p", {}, words.hits_empty), again());
+    const rows = [...told.hits].reverse().map((/** @type {any} */ hit) => {
+      const text = told_of(hit);
+      return make("li", {}, button(text, () => {
+        img.alt = fill(words.hit_picture, { text });
+        img.src = `/judge/hit/${hit.n}.svg`;
+        larger(false);
+        picture.showModal();
+      }, { class: "act wide", "data-hit": String(hit.n) }));
+    });
+    place.replaceChildren(make("ul", { class: "stack" }, ...rows), again());
   };
   const again = () => button(words.hits_show, look, { class: "act wide" });
   by("hits").addEventListener("toggle", () => {

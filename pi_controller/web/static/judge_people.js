@@ -1,6 +1,7 @@
 // User management for the head judge; a new PIN is shown once and not stored.
 // @ts-check
 import { by, fill, make, say, words } from "./judge_page.js";
+import { ask, sentence } from "./request.js";
 
 const INERT_MS = 600; // after a change another user may be at the place of a touch
 
@@ -11,18 +12,6 @@ export function people() {
   // these stay when the list is redrawn, because someone may be typing
   const name = /** @type {HTMLInputElement} */ (make("input", { id: "people-name", type: "text", autocomplete: "off" }));
   const role = /** @type {HTMLSelectElement} */ (make("select", { id: "people-role" }));
-
-  /** @returns {Promise<any>} */
-  async function ask(/** @type {object | null} */ told) {
-    try {
-      const how = told ? { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(told) } : {};
-      const answer = await fetch("/judge/people", how);
-      const said = await answer.json();
-      return answer.ok ? said : { problem: [said.error.message, said.error.hint].filter(Boolean).join(": ") };
-    } catch {
-      return { problem: words.failed };
-    }
-  }
 
   function devices(/** @type {number} */ n) {
     return [words.people_sessions_0, words.people_sessions_1][n] ?? fill(words.people_sessions, { n });
@@ -37,16 +26,16 @@ export function people() {
   /** Send a change, then show all users again with its result. */
   async function change(/** @type {object} */ told, /** @type {string} */ whose) {
     inert = Infinity;
-    const done = await ask(told);
-    if (!done.problem && Object(told).do === "add") name.value = "";
-    await draw(done.problem ?? (done.pin ? fill(words.people_pin, { name: whose }) : words.done), done.pin ?? "");
+    const done = await ask("/judge/people", told);
+    if (!done.error && Object(told).do === "add") name.value = "";
+    await draw(done.error ? sentence(done.error) : (done.pin ? fill(words.people_pin, { name: whose }) : words.done), done.pin ?? "");
     inert = performance.now() + INERT_MS;
   }
 
   async function draw(said = "", pin = "") {
-    const all = await ask(null);
-    const problem = make("p", { role: "alert", class: "problem" }, all.problem ?? said);
-    if (all.problem) return place.replaceChildren(problem);
+    const all = await ask("/judge/people");
+    const problem = make("p", { role: "alert", class: "problem" }, all.error ? sentence(all.error) : said);
+    if (all.error) return place.replaceChildren(problem);
     const rows = all.people.map((/** @type {any} */ one) =>
       make("li", { class: "person" },
         make("p", {}, make("bdi", {}, one.name), ` – ${words[`role_${one.role}`] ?? one.role}, ${devices(one.sessions)}`),

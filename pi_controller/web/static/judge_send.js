@@ -1,20 +1,12 @@
 // Sends commands: each has an idempotency key and is resent until there is an answer, so it counts once.
 // @ts-check
+import { ask, freshKey } from "./request.js";
 
 const AGAIN_MS = 1_000;
 const MOST_MS = 5_000;
-const ANSWER_MS = 6_000;
-const LATER = new Set(["busy", "waiting", "slow"]); // answers of a table that may not have accepted the command
+const LATER = new Set(["away", "busy", "waiting", "slow"]); // the table may not have accepted the command
 
-/** Return a unique key; `randomUUID` is not available on a page without TLS. */
-function fresh() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-/**
- * @typedef {{ code: string, message: string, hint: string, wait_s?: number }} Refusal
- * @typedef {{ ok: boolean, status: number, revision?: number, error?: Refusal, gone?: boolean }} Outcome
- */
+/** @typedef {{ ok: boolean, revision?: number, error?: import("./request.js").Refusal, gone?: boolean }} Outcome */
 
 /** Sends one command at a time. `changed` is called whenever `late` or `busy` may have changed. */
 export class Sender {
@@ -29,14 +21,14 @@ export class Sender {
   /** Send `call`, made for the revision `expect`, until there is an answer; null if another one is being sent. */
   async send(/** @type {object} */ call, /** @type {number} */ expect) {
     if (this.busy) return null;
-    const body = JSON.stringify({ key: fresh(), expect, call });
+    const command = { key: freshKey(), expect, call };
     Object.assign(this, { busy: true, late: false, stop: false });
     this.changed();
     try {
       for (let pause = AGAIN_MS; ; pause = Math.min(MOST_MS, 2 * pause)) {
-        const outcome = await this.once(body);
+        const outcome = await this.once(command);
         if (outcome) return outcome;
-        if (this.stop) return /** @type {Outcome} */ ({ ok: false, status: 0, gone: true });
+        if (this.stop) return /** @type {Outcome} */ ({ ok: false, gone: true });
         this.late = true;
         this.changed();
         await new Promise((done) => {
@@ -46,7 +38,7 @@ export class Sender {
             done(undefined);
           };
         });
-        if (this.stop) return /** @type {Outcome} */ ({ ok: false, status: 0, gone: true });
+        if (this.stop) return /** @type {Outcome} */ ({ ok: false, gone: true });
       }
     } finally {
       Object.assign(this, { busy: false, late: false });
@@ -55,20 +47,9 @@ export class Sender {
   }
 
   /** Send once; null if the result is not known. */
-  async once(/** @type {string} */ body) {
-    try {
-      const answer = await fetch("/judge/command", {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body,
-        signal: AbortSignal.timeout(ANSWER_MS),
-      });
-      const told = await answer.json();
-      if (!answer.ok && LATER.has(told.error.code)) return null;
-      return /** @type {Outcome} */ ({ ok: answer.ok, status: answer.status, revision: told.revision, error: told.error });
-    } catch {
-      return null;
-    }
+  async once(/** @type {object} */ command) {
+    const { error, revision } = await ask("/judge/command", command);
+    return error && LATER.has(error.code) ? null : /** @type {Outcome} */ ({ ok: !error, revision, error });
   }
 
   /** Resend at once: the connection is back. */

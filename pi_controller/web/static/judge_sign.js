@@ -2,6 +2,7 @@
 // @ts-check
 import { goBack } from "./go_back.js";
 import { by, fill, say, set, words } from "./judge_page.js";
+import { ask, sentence } from "./request.js";
 
 const home = document.body.dataset.home ?? "/judge";
 
@@ -62,25 +63,16 @@ function signIn() {
     if (!name.value.trim() || !pin.value) return say(problem, words.both);
     say(problem, "");
     say(send, words.sending);
-    try {
-      const answer = await fetch(`${home}/sign-in`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ name: name.value.trim(), pin: pin.value }),
-      });
-      const content = await answer.json();
-      // the page that asked for the sign-in, such as the choice of a card
-      if (answer.ok) return location.replace(location.pathname.endsWith("/sign-in") ? home : location.pathname);
-      say(send, words.send);
+    const { error } = await ask(`${home}/sign-in`, { name: name.value.trim(), pin: pin.value });
+    // the page that asked for the sign-in, such as the choice of a card
+    if (!error) return location.replace(location.pathname.endsWith("/sign-in") ? home : location.pathname);
+    say(send, words.send);
+    if (error.code !== "away") {
       pin.value = "";
       if (keyboard) pin.focus();
-      const what = `${content.error.message.charAt(0).toUpperCase()}${content.error.message.slice(1)}.`;
-      if (content.error.wait_s) wait(what, content.error.wait_s);
-      else say(problem, [what, content.error.hint].filter(Boolean).join(" "));
-    } catch {
-      say(send, words.send);
-      say(problem, words.no_answer);
     }
+    if (error.wait_s) wait(sentence({ ...error, hint: "" }), error.wait_s);
+    else say(problem, sentence(error));
   });
   goBack(Number(document.body.dataset.back ?? 0));
   mark();

@@ -5,6 +5,7 @@ import { News } from "./announce.js";
 import { noteDrawn } from "./drawn.js";
 import { holdResult, noteSticks } from "./motion.js";
 import { remember } from "./seals.js";
+import { follow, mark } from "./stream.js";
 import { sounds } from "./tones.js";
 
 /**
@@ -12,24 +13,13 @@ import { sounds } from "./tones.js";
  *   layout: string, table: string }} Board
  */
 
-const STREAM = document.body.dataset.events ?? "/events";
-const SILENT_MS = 40_000; // a bit more than two heartbeats: then the connection counts as lost
-const AGAIN_MS = 1_000;
 const FAR_S = 86_400; // a later end is of another clock: a simulated game's
-const SPREAD_MS = 2_000; // spreads the pages' reconnections
 const PICTURE_MS = 350; // minimum time of each state on the page, so that it never flashes three times a second
-const ASLEEP_MS = 5_000; // a page that was hidden for longer reconnects, which also updates its clock
 
-const badge = /** @type {HTMLElement} */ (document.getElementById("badge"));
 const hold = document.getElementById("hold");
 const asOf = /** @type {HTMLElement} */ (document.getElementById("as-of"));
 
-/** @type {EventSource | null} */
-let source = null;
-let lastContactMs = performance.now();
-/** @type {ReturnType<typeof setTimeout> | undefined} */
-let again;
-/** The id of the newest event, with which a reconnecting page asks only for newer ones. */
+/** The id of the newest event. */
 let lastId = "";
 /** How many seconds the table's clock is ahead of this page's clock. */
 let ahead = -Infinity;
@@ -83,53 +73,21 @@ function turn() {
 }
 
 /** Mark the page as current, and note the time. */
-function markLive() {
-  lastContactMs = performance.now();
+function onLive() {
   if (onHold) return;
-  badge.dataset.value = "live";
+  mark("live");
   say(asOf, new Date().toTimeString().slice(0, 8));
 }
 
 /** Mark the page as possibly out of date; "as of" keeps the time of the last message. */
-function markStale() {
-  if (!onHold) badge.dataset.value = "stale";
+function onStale() {
+  if (!onHold) mark("stale");
 }
 
 /** Synchronise with the table's clock. The message with the shortest delay is the most accurate. */
 function setClock(/** @type {string} */ time) {
   ahead = Math.max(ahead, Number(time) - performance.now() / 1000);
   showClocks();
-}
-
-/** Open the stream and close an older one. */
-function openStream() {
-  clearTimeout(again);
-  source?.close();
-  lastContactMs = performance.now();
-  const stream = new EventSource(STREAM + (lastId && `${STREAM.includes("?") ? "&" : "?"}last=${encodeURIComponent(lastId)}`));
-  source = stream;
-  stream.addEventListener("view", (event) => {
-    lastId = event.lastEventId;
-    /** @type {Board} */
-    const board = JSON.parse(event.data);
-    if (board.marks.seal === "sealed") remember(board.texts.seal);
-    next = board;
-    turn();
-    markLive();
-  });
-  stream.addEventListener("beat", (event) => {
-    setClock(event.data);
-    markLive();
-  });
-  stream.addEventListener("error", () => {
-    // The browser itself gives up for good after a refusal (a table that restarts), and its
-    // delay is not defined. So the page reconnects itself, and sends the last id as the browser would.
-    stream.close();
-    if (stream !== source) return;
-    markStale();
-    clearTimeout(again);
-    again = setTimeout(openStream, AGAIN_MS + Math.random() * SPREAD_MS);
-  });
 }
 
 /** Show the times left until the ends (seconds on the table's clock), if these are near. A stopped clock keeps its value. */
@@ -146,30 +104,27 @@ function showClocks() {
 }
 setInterval(showClocks, 250);
 
+const stream = follow(
+  document.body.dataset.events ?? "/events",
+  {
+    view(data, id) {
+      lastId = id;
+      /** @type {Board} */
+      const board = JSON.parse(data);
+      if (board.marks.seal === "sealed") remember(board.texts.seal);
+      next = board;
+      turn();
+    },
+    beat: setClock,
+  },
+  { onLive, onStale },
+);
+
 hold?.toggleAttribute("hidden", false);
 hold?.addEventListener("click", () => {
   onHold = !onHold;
   hold.setAttribute("aria-pressed", String(onHold));
-  badge.dataset.value = onHold ? "held" : "stale";
-  if (!onHold) openStream();
+  mark(onHold ? "held" : "stale");
+  if (!onHold) stream.open();
   turn();
 });
-
-setInterval(() => {
-  if (performance.now() - lastContactMs > SILENT_MS) {
-    markStale();
-    openStream();
-  }
-}, 5_000);
-addEventListener("offline", markStale);
-addEventListener("online", openStream);
-addEventListener("pageshow", (event) => {
-  if (event.persisted) openStream();
-});
-let hiddenAtMs = 0;
-document.addEventListener("visibilitychange", () => {
-  if (document.hidden) hiddenAtMs = Date.now();
-  else if (Date.now() - hiddenAtMs > ASLEEP_MS) openStream();
-});
-addEventListener("pagehide", () => source?.close());
-openStream();

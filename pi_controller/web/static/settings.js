@@ -1,6 +1,7 @@
 // The settings page: marks what was changed, shows the difference, saves it, and starts the table again.
 // @ts-check
 import { goBack } from "./go_back.js";
+import { ask, sentence } from "./request.js";
 
 const by = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const RELOAD_MS = 1_500;
@@ -66,21 +67,6 @@ function reload(query = "") {
   location.replace(location.pathname + query);
 }
 
-/** Send `body`; return the answer, or its error. */
-async function send(/** @type {string} */ path, /** @type {object} */ body) {
-  try {
-    const answer = await fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
-    return await answer.json();
-  } catch {
-    return { error: { code: "away", message: "the table does not answer", hint: "try again" } };
-  }
-}
-
-const sentence = (/** @type {{ message: string, hint: string }} */ error) => {
-  const text = [error.message, error.hint].filter(Boolean).join(": ");
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-};
-
 function name(/** @type {HTMLElement} */ row) {
   const section = /** @type {HTMLElement} */ (row.closest("details")?.querySelector("summary span")).textContent;
   return `${section}: ${/** @type {HTMLElement} */ (row.querySelector("label")).textContent}`;
@@ -104,7 +90,7 @@ async function save() {
   const now = changed();
   const button = /** @type {HTMLButtonElement} */ (by("send"));
   button.disabled = true;
-  const said = await send(`${location.pathname}/save`, { version, changes: Object.fromEntries(now.map((row) => [row.dataset.key, value(row)])) });
+  const said = await ask(`${location.pathname}/save`, { version, changes: Object.fromEntries(now.map((row) => [row.dataset.key, value(row)])) });
   button.disabled = false;
   rows.forEach((row) => problem(row, ""));
   if (said.ok) return reload("?saved");
@@ -125,7 +111,7 @@ async function save() {
 
 /** Ask the table to start again; `playing` confirms that a game is in progress. */
 async function restart(/** @type {boolean} */ playing) {
-  const said = await send(`${location.pathname}/restart`, playing ? { playing } : {});
+  const said = await ask(`${location.pathname}/restart`, playing ? { playing } : {});
   if (said.ok) {
     by("sure-told").textContent = "The table starts again …";
     by("sure-do").hidden = true;
@@ -143,10 +129,8 @@ async function restart(/** @type {boolean} */ playing) {
 async function waitForTable() {
   for (;;) {
     await new Promise((done) => setTimeout(done, RELOAD_MS));
-    try {
-      const answer = await fetch("/healthz");
-      if (answer.ok) break;
-    } catch { /* it is still away */ }
+    const health = await ask("/healthz");
+    if (health.ok) break;
   }
   reload();
 }
@@ -196,5 +180,5 @@ if (rows.length) {
 }
 goBack(Number(document.body.dataset.back), () => {
   leaves = true;
-  return send(`${home}/sign-out`, {});
+  return ask(`${home}/sign-out`, {});
 });

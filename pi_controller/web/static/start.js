@@ -1,5 +1,6 @@
 // The page where the head judge chooses what a card is for: shows the fields of the choice, and sends it.
 // @ts-check
+import { ask, sentence } from "./request.js";
 
 const by = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const text = (/** @type {string} */ id) => /** @type {HTMLInputElement} */ (by(id));
@@ -56,16 +57,10 @@ async function send() {
   if (playing) body.playing = true;
   by("save").setAttribute("aria-disabled", "true");
   by("trouble").textContent = "";
-  try {
-    const answer = await fetch("/judge/start/choose", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
-    const said = await answer.json();
-    if (said.ok) return finish(said);
-    playing = said.error.code === "playing"; // the next touch confirms it
-    const problem = [said.error.message, said.error.hint].filter(Boolean).join(": ");
-    by("trouble").textContent = `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
-  } catch {
-    by("trouble").textContent = "The card does not answer: try again.";
-  }
+  const said = await ask("/judge/start/choose", body);
+  if (said.ok) return finish(said);
+  playing = said.error.code === "playing"; // the next touch confirms it
+  by("trouble").textContent = sentence(said.error);
   by("save").setAttribute("aria-disabled", "false");
 }
 
