@@ -1,4 +1,4 @@
-"""Pages come back by themselves after whatever ends their stream, and leave the browser's connections to visible tabs."""
+"""Pages come back by themselves after whatever ends their stream, and hidden tabs hold no connection."""
 
 import pytest
 from headless import await_drawn, wait_until
@@ -12,7 +12,7 @@ HIDE = """hidden => {
 
 @pytest.fixture
 def tab(chromium, server):
-    """Return what opens a live page in a browser of its own; `answer` sees each request for its stream before it is sent."""
+    """Return what opens a live page; `answer` gets the route of each request for its stream."""
     context = chromium.new_context()
 
     def open_tab(answer=None):
