@@ -7,15 +7,101 @@ from typing import Any
 
 from pi_controller.cli import VERBS, find_verb
 from pi_controller.config.example import format_example
+from pi_controller.display.game_display import get_show
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.rules import registry
 from pi_controller.rules.options import format_option
 from pi_controller.web.openapi import OPERATIONS
 
+_GLOSSARY = """\
+# Glossary
+
+What the words on the pages mean, then the called words, each with its source. A community may say them otherwise.
+
+## On the mat
+
+### Cloth, pad
+
+One of the four places on the mat: a cloth over a sensor. In the game it takes the place of a moccasin.
+
+### Bead, ball
+
+What is hidden under a cloth. In the Mille Lacs game three plain balls and a marked one are hidden.
+
+### Striking stick
+
+The stick with which the guessing team strikes a cloth.
+
+### Counting sticks, long sticks
+
+The twenty sticks that change hands with each hide. They stand on the lights of the mat.
+
+### Short stick
+
+A point. Which number of them wins is an option of the game.
+
+### Middle
+
+The sticks that neither team has won yet.
+
+## In play
+
+### Hide
+
+One turn: a bead is hidden, and the other team looks for it.
+
+### Hiders, hitters
+
+The team that hides, and the team that strikes.
+
+### Hit
+
+A stroke on a cloth that counts.
+
+### Foul
+
+A broken rule. The mat calls it, asks about it or ignores it, as the preset says: [fouls](judge/fouls.md).
+
+### Seal
+
+A number that binds the place of the bead before the first hit, so that nobody can move it: [secrecy](why/secrecy.md).
+
+## Around the table
+
+### Judge
+
+Decides what the mat asks, corrects it, and can play a whole game without it: [the console](judge/console.md).
+
+### Committee
+
+The people who decide a protest.
+
+### Director
+
+Runs a tournament from a page of the hub: [the director](tournament/director.md).
+
+### Hub
+
+The computer of a tournament, to which all tables report: [the hall](tournament/hall.md)."""
 _OPTIONS = """\
 # Options of each game
 
 Where a source leaves a point open, or communities play it differently, the rule is an option: under `[game.options]` in
 the settings, `--set` of a command, or on the director's page."""
+
+
+def glossary_page() -> str:
+    """Return the glossary: the things on a mat, then the called words of each game with their sources."""
+    parts = [_GLOSSARY]
+    for name in registry.names():
+        show = get_show(name, ENGLISH)
+        if show.words:
+            parts.append(f"## Words of {show.name}")
+        for word in show.words.values():
+            said = f" (say: {word.spoken})" if word.spoken else ""
+            literal = f" In English: {word.literal}." if word.literal else ""
+            parts.append(f"### {word.shown}\n\n{word.meaning}{literal}{said} *{show.name}, {word.source}.*")
+    return "\n\n".join(parts) + "\n"
 
 
 def settings_page() -> str:

@@ -1,4 +1,4 @@
-"""Collect the pages of the help: their order, their text, the links between them, and a search.
+"""Collect the pages of the help: their order, their text, and the links between them.
 
 `pages/index.md` lists all pages by section: it gives their order and their titles. A page is a file below `pages/`,
 another Markdown file of the repository, or the text of a function in `GENERATED`. A source is named by its path in the
@@ -9,29 +9,28 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
 FOLDER = "pi_controller/help/pages/"
 INDEX = f"{FOLDER}index.md"
 GENERATED = {
+    f"{FOLDER}glossary.md": "glossary_page",
     f"{FOLDER}reference/settings.md": "settings_page",
     f"{FOLDER}reference/commands.md": "commands_page",
     f"{FOLDER}reference/options.md": "options_page",
     f"{FOLDER}reference/api.md": "api_page",
 }
 """Pages made from the code, each by a function of `pi_controller.cli.reference_pages`."""
-MAX_RESULTS = 20
-EXCERPT_CHARS = 160
 PICTURES = {".svg": "image/svg+xml", ".png": "image/png"}
 
 _PACKAGE = Path(__file__).parents[1]
 _LINK = re.compile(r"(?P<picture>!?)\[(?P<text>[^\[\]]*)\]\((?P<link>[^()\s]+)\)")
-_HEADING = re.compile(r"^#{1,4} (.+)$", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,4} (?P<heading>[^\n]+)$|^```.*?^```", re.MULTILINE | re.DOTALL)
 _ENTRY = re.compile(r"^- \[(?P<title>[^\]]+)\]\((?P<link>[^)]+)\)", re.MULTILINE)
 _CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
@@ -44,18 +43,19 @@ class Page(NamedTuple):
     title: str
 
 
+class Passage(NamedTuple):
+    """A heading of a page, its anchor ("" for the page's title), and the plain text below it."""
+
+    heading: str
+    anchor: str
+    text: str
+
+
 class HelpSection(NamedTuple):
     """The pages under one heading of the index."""
 
     title: str
     pages: tuple[Page, ...]
-
-
-class SearchResult(NamedTuple):
-    """A page found by a search, with the text around the first match."""
-
-    page: Page
-    excerpt: str
 
 
 def locate(source: str) -> Path | None:
@@ -177,6 +177,17 @@ def render_page(address: str) -> str:
     return html.replace("&lt;br&gt;", "<br>")  # the only tag that the pages use, in cells of tables
 
 
+def list_passages(source: str) -> list[Passage]:
+    """Return the page `source` from heading to heading."""
+    text, slugs, found = read_page(source), dict[str, int](), list[Passage]()
+    marks = [mark for mark in _HEADING.finditer(text) if mark["heading"]]
+    for mark, following in zip_longest(marks, marks[1:]):
+        anchor = _make_unique(slugify(mark["heading"]), slugs) if found else ""
+        body = plain_text(text[mark.end() : following.start() if following else None])
+        found.append(Passage(plain_text(mark["heading"]), anchor, body))
+    return found
+
+
 def slugify(heading: str) -> str:
     """Return the anchor of `heading`: lower case, hyphens for spaces."""
     plain = re.sub(r"\]\([^)]*\)", "", heading)
@@ -188,32 +199,7 @@ def _make_unique(slug: str, used: dict[str, int]) -> str:
     return f"{slug}_{number}" if number else slug
 
 
-def search(query: str) -> list[SearchResult]:
-    """Return the pages that contain every word of `query`, those with the words in a heading first."""
-    words = query.casefold().split()[:8]
-    if not words:
-        return []
-    ranked: list[tuple[int, SearchResult]] = []
-    for page in list_pages().values():
-        text = plain_text(page.source)
-        low = text.casefold()
-        if all(word in low for word in words):
-            headings = " ".join((page.title, *_HEADING.findall(read_page(page.source)))).casefold()
-            in_title = sum(word in page.title.casefold() for word in words)
-            weight = 20 * in_title + 5 * sum(word in headings for word in words) + min(4, low.count(words[0]))
-            ranked.append((-weight, SearchResult(page, _excerpt(text, low, words))))
-    ranked.sort(key=lambda one: one[0])
-    return [result for _, result in ranked[:MAX_RESULTS]]
-
-
-@cache
-def plain_text(source: str) -> str:
-    """Return the words of the page `source` without Markdown's marks."""
-    text = _LINK.sub(r"\g<text>", read_page(source))
+def plain_text(markdown: str) -> str:
+    """Return the words of `markdown` without its marks."""
+    text = _LINK.sub(r"\g<text>", markdown)
     return " ".join(re.sub(r"[`*#|>]|<br>|:?-{3,}:?", " ", text).split())
-
-
-def _excerpt(text: str, low: str, words: Iterable[str]) -> str:
-    start = max(0, min(low.find(word) for word in words) - EXCERPT_CHARS // 3)
-    cut = text[start : start + EXCERPT_CHARS]
-    return f"{'…' if start else ''}{cut.strip()}{'…' if start + EXCERPT_CHARS < len(text) else ''}"

@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.help import contents
+from pi_controller.help.search import search
 from pi_controller.web.limits import CSP
 from pi_controller.web.public_pages import Answer
 from pi_controller.web.templates import render
@@ -22,8 +23,8 @@ _HELP_HEADERS = {"content-security-policy": CSP.replace("form-action 'none'", "f
 
 def help_routes() -> list[Route]:
     """Return the routes of the help's pages, its pictures and its search."""
-    show, search = _in_thread(_show_help), _in_thread(_search_help)
-    return [Route("/help", show), Route("/help/search", search), Route("/help/{path:path}", show)]
+    show = _in_thread(_show_help)
+    return [Route("/help", show), Route("/help/search", _in_thread(_search_help)), Route("/help/{path:path}", show)]
 
 
 def _in_thread(answer: Callable[[Request], Response]) -> Answer:
@@ -47,7 +48,7 @@ def _show_help(request: Request) -> Response:
 
 def _search_help(request: Request) -> Response:
     query = request.query_params.get("q", "")[:MAX_QUERY_CHARS]
-    return _help_page(None, "Search", query=query, results=contents.search(query))
+    return _help_page(None, "Search", query=query, results=search(query))
 
 
 def _help_page(address: str | None, title: str, **values: Any) -> HTMLResponse:

@@ -174,6 +174,18 @@ The doctor passes these, which calibration names. The profile corrects them, and
 
 {chr(10).join(tables[CALIBRATION])}
 
+## The lights
+
+The doctor lights the strips of the Pi; it cannot see them.
+
+| a strip | cause |
+| --- | --- |
+| has LEDs of a wrong colour | the strip is RGBW, which takes four numbers for each pixel: use an RGB strip |
+| flickers, or shows random colours | the data wire is long or has no level shifter, or the grounds are not joined |
+| gets redder and darker to its far end | the supply sags: feed both ends, or lower `[strips] brightness` |
+| is dark after some pixel | that pixel, or the wire to it, is broken |
+| is all dark | the fuse, the supply, or the data arrow points the wrong way |
+
 `python tests/doctor/wiring_faults.py --page` makes this page.
 """
 

@@ -38,13 +38,6 @@ def test_page_is_rendered_with_links_that_lead_somewhere(address):
     assert not re.search(r'(?:href|src)="(?!/help|https?:|#)', html)
 
 
-def test_search_ignores_word_order_and_ranks_titles_first():
-    assert contents.search("wiring turned magnetometer")
-    assert contents.search("fouls")[0].page.address == "judge/fouls"
-    assert contents.search("protest committee")[0].page.title
-    assert contents.search("") == contents.search("xyzzy-nothing") == []
-
-
 def test_links_in_code_are_left_alone():
     text = "`[a](b.md)` [c](index.md)\n```\n[d](e.md)\n```\n"
     rewritten = contents.rewrite_links(contents.INDEX, text, lambda path: None)
@@ -77,6 +70,6 @@ def test_unknown_help_paths_answer_404(web, path):
 
 def test_search_is_a_page_and_escapes_its_query(web):
     assert "Fouls, questions, protests" in web.get("/help/search", params={"q": "fouls"}).text
-    answer = web.get("/help/search", params={"q": "<script>"})
-    assert "<script>" not in answer.text.replace('<script type="module"', "")
-    assert "No page contains" in answer.text
+    answer = web.get("/help/search", params={"q": "<qwfpgj>"})
+    assert "<qwfpgj>" not in answer.text
+    assert "No page has" in answer.text

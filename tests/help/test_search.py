@@ -1,0 +1,58 @@
+"""The search of the help finds the page that answers a plain question."""
+
+import re
+
+import pytest
+
+from pi_controller.help import contents
+from pi_controller.help.search import search
+
+
+def pages(query):
+    return [result.page.address for result in search(query)]
+
+
+@pytest.mark.parametrize(
+    ("question", "address"),
+    [
+        ("What is paguga?", "glossary"),
+        ("How do I undo a wrong hit?", "judge/console"),
+        ("I forgot my PIN", "judge/console"),
+        ("what does it cost", "build/start"),
+        ("our own rules", "play/games"),
+        ("a team did not come", "tournament/director"),
+        ("light strip flickers", "hardware/FAULTS"),
+        ("OBS", "watch/screens"),
+    ],
+)
+def test_plain_question_finds_its_page_first(question, address):
+    assert pages(question)[0] == address
+
+
+@pytest.mark.parametrize(("one", "other"), [("wifi", "Wi-Fi"), ("judges", "judge"), ("CALIBRATION", "calibration")])
+def test_spellings_of_a_word_find_the_same(one, other):
+    assert set(pages(one)) == set(pages(other)) != set()
+
+
+def test_guide_stands_before_the_reference():
+    found = pages("print score sheet")
+    assert found.index("judge/sheet") < found.index("reference/commands")
+
+
+@pytest.mark.parametrize("query", ["", "...", "xyzzy-qwfp", '"', "*("])
+def test_query_without_known_words_finds_nothing(query):
+    assert search(query) == []
+
+
+def test_every_passage_has_its_anchor_on_the_page():
+    for page in contents.list_pages().values():
+        ids = re.findall(r'<h[1-4][^>]* id="([^"]*)"', contents.render_page(page.address))
+        found = contents.list_passages(page.source)
+        assert [one.anchor for one in found if one.anchor] == [one for one in ids if one in {p.anchor for p in found}]
+        assert {one.anchor for one in found} - {""} <= set(ids)
+
+
+def test_result_links_to_its_heading_with_a_sentence_about_it():
+    first = search("forgot PIN")[0]
+    assert first.anchor == "a-pin-is-forgotten-or-lost"
+    assert "forgot a PIN" in first.excerpt
