@@ -8,7 +8,8 @@ line prints both and exits with status 2.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+
+from pi_controller.text import Sentence
 
 EXIT_STATUSES = "2 invalid arguments or impossible; 130 interrupted."
 """Exit statuses common to all verbs of the command."""
@@ -18,7 +19,7 @@ class MatError(Exception):
     r"""Base class of all errors that a person can act on.
 
     The first argument is the message, the second the hint (may be empty), both in English; `values` fill their places
-    in braces. `code` names the kind of error for scripts and help.
+    in braces; `sentences` are both, to be translated. `code` names the kind of error for scripts and help.
 
     >>> str(MatError("{pad} is not a pad", "choose 1 to 4", pad=7))
     '7 is not a pad\nchoose 1 to 4'
@@ -28,20 +29,11 @@ class MatError(Exception):
 
     def __init__(self, message: str, hint: str = "", /, **values: object) -> None:
         super().__init__(message)
-        self.sentences, self.values = (message, hint), values
-        self.message, self.hint = self.translate(_fill)
-
-    def translate(self, text: Callable[..., str]) -> tuple[str, str]:
-        """Return the message and the hint by `text`, such as `Translator.text` of a page."""
-        message, hint = self.sentences
-        return text(message, **self.values), text(hint, **self.values)
+        self.sentences = Sentence(message, **values), Sentence(hint, **values)
+        self.message, self.hint = map(str, self.sentences)
 
     def __str__(self) -> str:
         return f"{self.message}\n{self.hint}" if self.hint else self.message
-
-
-def _fill(sentence: str, /, **values: object) -> str:
-    return sentence.format(**values) if values else sentence
 
 
 _NUMBER = re.compile(r"\[(?:Errno|WinError) [^\]]*\] ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,6 +19,43 @@ _BREAKS = "\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"
 def mark(text: str) -> str:
     """Return `text` unchanged; marks a sentence for extraction into the catalogues."""
     return text
+
+
+class Sentence(str):
+    """English text: a `template` with `values` in its places in braces, which `Translator.text` translates.
+
+    Sentences among the values are translated too; a sentence made of another one is the same. Without values it is not
+    formatted.
+
+    >>> found = Sentence("{part} is loose", part=Sentence("the plug of pad {pad}", pad=2))
+    >>> found, found.template
+    ('the plug of pad 2 is loose', '{part} is loose')
+    """
+
+    template: str
+    values: Mapping[str, object]
+
+    def __new__(cls, template: str, /, **values: object) -> Sentence:
+        """Return the sentence. Raises `KeyError` if a value of the template is missing."""
+        if isinstance(template, Sentence):
+            template, values = template.template, {**template.values, **values}
+        made = super().__new__(cls, template.format(**values) if values else template)
+        made.template, made.values = template, values
+        return made
+
+    @classmethod
+    def join(cls, separator: str, parts: Iterable[str]) -> Sentence:
+        """Return `parts` as one sentence; each stays as it is."""
+        values = {f"part{n}": part for n, part in enumerate(parts)}
+        return cls(separator.join(f"{{{name}}}" for name in values), **values)
+
+    def map(self, change: Callable[[str, object], object]) -> Sentence:
+        """Return the sentence with `change(name, value)` in place of each value, also in the sentences inside it."""
+        changed = {
+            name: value.map(change) if isinstance(value, Sentence) else change(name, value)
+            for name, value in self.values.items()
+        }
+        return Sentence(self.template, **changed)
 
 
 def normalize_name(name: str) -> str:
@@ -79,26 +116,26 @@ def format_value(value: object) -> str:
             return "true" if value else "false"
         case int():
             # a decimal of thousands of digits is refused by Python itself
-            return str(value) if abs(value) < 10**_MAX_CHARS else "a number that is too large"
+            return str(value) if abs(value) < 10**_MAX_CHARS else Sentence("a number that is too large")
         case float():
             return repr(value)
         case list() | tuple():
-            return "a list"
+            return Sentence("a list")
         case _:
-            return "an object"
+            return Sentence("an object")
 
 
-def join_words(words: Iterable[str]) -> str:
+def join_words(words: Iterable[str]) -> Sentence:
     """Return the words joined as `a, b, c`."""
-    return ", ".join(words)
+    return Sentence.join(", ", words)
 
 
-def did_you_mean(word: str, words: Iterable[str]) -> str:
+def did_you_mean(word: str, words: Iterable[str]) -> Sentence:
     """Return `; did you mean X?` with the word most similar to `word`, or ""."""
     from difflib import get_close_matches  # noqa: PLC0415 - only on the way to an error
 
     close = get_close_matches(word[:_MAX_CHARS].lower(), list(words), n=1, cutoff=0.5)
-    return f"; did you mean {close[0]}?" if close else ""
+    return Sentence("; did you mean {word}?", word=close[0]) if close else Sentence("")
 
 
 SUFFIX = ".po"

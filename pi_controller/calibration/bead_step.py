@@ -12,25 +12,32 @@ from numpy.typing import NDArray
 
 from pi_controller.board.messages import Field, Message
 from pi_controller.calibration.detectors import Detectors
-from pi_controller.calibration.steps import Bar, PadByPad, make_fault
+from pi_controller.calibration.steps import Bar, PadByPad, describe_place, make_fault
 from pi_controller.calibration.wiring_causes import Cause, Diagnosis
 from pi_controller.calibration.wrong_modules import CLEAR_CHI2, WrongModuleSearch
+from pi_controller.host.findings import Finding
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.bead_fit import FittedBead
 from pi_controller.sensing.bead_solver import BEAD_HEIGHT_MM, MARKED_AM2, Steel
 from pi_controller.sensing.beads import FLOOR_UT, ModuleCorrection
 from pi_controller.sensing.events import BeadsAtRest, MatEvent
 from pi_controller.sensing.magnetometer_diagnosis import magnetometer_name
-from pi_controller.text import join_words
+from pi_controller.text import Sentence, join_words, mark
 
 Array = NDArray[np.float64]
 
 SPOTS = (
-    ("in the middle of pad {}", (0.0, 0.0)),
-    ("near the left corner of pad {} at the hider's edge", (-80.0, -100.0)),
-    ("near the right corner of pad {} at the hitter's edge", (80.0, 100.0)),
+    (mark("Lay the marked bead in the middle of pad {pad} and take the hand away."), (0.0, 0.0)),
+    (
+        mark("Lay the marked bead near the left corner of pad {pad} at the hider's edge and take the hand away."),
+        (-80.0, -100.0),
+    ),
+    (
+        mark("Lay the marked bead near the right corner of pad {pad} at the hitter's edge and take the hand away."),
+        (80.0, 100.0),
+    ),
 )
-"""Where the bead is asked for on each pad: words, left and right as the hider sees them, and mm from its centre."""
+"""Where the bead is asked for on each pad: left and right as the hider sees them, and mm from its centre."""
 HINT_S = 1.5
 """Delay before a wrong reading is reported: the hand may still be moving the bead."""
 UNSURE_S = 4.0
@@ -49,7 +56,7 @@ READING_NOISE_UT = 0.5
 """Noise of a reading averaged over the last scans, in the search for steel."""
 MAX_NAMED = 4
 """More modules than this that contradict the others are no fault of a module."""
-STEEL_HINT = "move the mat, or put wood between, and calibrate again"
+STEEL_HINT = mark("move the mat, or put wood between, and calibrate again")
 
 
 class Reading(NamedTuple):
@@ -68,8 +75,8 @@ class Reading(NamedTuple):
 class Doubt(NamedTuple):
     """Why a reading is not accepted at once, and after which time at rest it is kept all the same."""
 
-    message: str
-    hint: str
+    message: Sentence
+    hint: Sentence
     wait_s: float
 
 
@@ -81,7 +88,7 @@ class BeadStep(PadByPad):
     """
 
     name = "bead"
-    title = "The bead on each pad"
+    title = mark("The bead on each pad")
 
     def __init__(self, pads: int) -> None:
         super().__init__(pads)
@@ -126,7 +133,7 @@ class BeadStep(PadByPad):
                 self._doubts.setdefault(self.pad, doubt)
                 self._keep(t)
             elif t - self._since > HINT_S:
-                self.note = f"{doubt.message[0].upper()}{doubt.message[1:]}: {doubt.hint}."
+                self.note = Sentence.join(": ", (doubt.message, doubt.hint))
         if self.pad is not None and self.is_timed_out(t):
             what, hint = (self._find_doubt(self.pad) if self._is_new() else self._no_bead(self.pad))[:2]
             self.fail(what, hint)
@@ -138,22 +145,23 @@ class BeadStep(PadByPad):
 
     def ask(self) -> str:
         """Return the current instruction for the person at the mat."""
-        where = SPOTS[self.spot or 0][0].format(self.pad)
-        return f"Lay the marked bead {where} and take the hand away."
+        return Sentence(SPOTS[self.spot or 0][0], pad=self.pad)
 
     def bars(self) -> tuple[Bar, ...]:
         """Return one bar per pad: how many of the places the bead was read at."""
         bars: list[Bar] = []
         for pad, state in enumerate(self.states, 1):
             done = sum(reading.pad == pad for reading in self._readings)
-            text = {"now": "asked for", "bad": "not right"}.get(state, "to come")
-            bars.append(Bar(f"pad {pad}", done / len(SPOTS), f"{done} of {len(SPOTS)} places" if done else text, state))
+            text = {"now": mark("asked for"), "bad": mark("not right")}.get(state, "to come")
+            if done:
+                text = Sentence("{n} of {all} places", n=done, all=len(SPOTS))
+            bars.append(Bar(Sentence("pad {pad}", pad=pad), done / len(SPOTS), text, state))
         return tuple(bars)
 
     @staticmethod
     def _no_bead(pad: int) -> tuple[str, str]:
-        hint = "check that it holds its magnet; 'moccasin-mat doctor' names dead magnetometers"
-        return f"no bead is read on pad {pad}", hint
+        hint = mark("check that it holds its magnet; 'moccasin-mat doctor' names dead magnetometers")
+        return Sentence("no bead is read on pad {pad}", pad=pad), hint
 
     # one reading
 
@@ -181,13 +189,14 @@ class BeadStep(PadByPad):
         report = self._detectors.beads.last_report
         found = () if report is None else report.found
         if report is not None and report.sure and len(found) == 1 and found[0].pad != pad:
-            where = f"on pad {found[0].pad}" if found[0].pad else "beside the pads"
-            return Doubt(f"the bead asked for on pad {pad} is read {where}", f"put it on pad {pad}", WRONG_PAD_S)
+            where = describe_place(found[0].pad)
+            what = Sentence("the bead asked for on pad {pad} is read {where}", pad=pad, where=where)
+            return Doubt(what, Sentence("put it on pad {pad}", pad=pad), WRONG_PAD_S)
         if len(found) > 1:
-            what = f"{len(found)} magnets are read while one bead lies on pad {pad}"
-            return Doubt(what, "take other magnets away", UNSURE_S)
-        what = f"the bead on pad {pad} is not located reliably"
-        return Doubt(what, "take phones and keys away from the mat", UNSURE_S)
+            what = Sentence("{n} magnets are read while one bead lies on pad {pad}", n=len(found), pad=pad)
+            return Doubt(what, Sentence("take other magnets away"), UNSURE_S)
+        what = Sentence("the bead on pad {pad} is not located reliably", pad=pad)
+        return Doubt(what, Sentence("take phones and keys away from the mat"), UNSURE_S)
 
     def _keep(self, t: float) -> None:
         """Keep the reading at rest, and ask for the bead at the next place."""
@@ -231,14 +240,14 @@ class BeadStep(PadByPad):
         else:
             self._report_contradiction(diagnosis)
         if not self.wrong:
-            strong = ", ".join(f"{1000 * moment:.0f}" for moment in self.moments)
-            self.found = [f"the bead is read as one, marked, on the right pad; strength {strong} mA m\u00b2"]
+            strong = join_words(f"{1000 * moment:.0f}" for moment in self.moments)
+            words = mark("the bead is read as one, marked, on the right pad; strength {strong} mA m\u00b2")
+            self.found = [Sentence(words, strong=strong)]
             self.found += [describe_cause(cause) for cause in diagnosis.causes]
             if self._steel_at:
                 nearest = min(self._steel_at.values(), key=lambda steel: steel.depth_mm)
-                self.found.append(
-                    f"{_describe_steel(nearest, self._chip_mm, list(self._steel_at))}: better {STEEL_HINT}"
-                )
+                what = _describe_steel(nearest, self._chip_mm, list(self._steel_at))
+                self.found.append(Sentence("{what}: better {hint}", what=what, hint=Sentence(STEEL_HINT)))
 
     def _search(self, readings: Sequence[Reading], steel: Steel | None = None) -> Diagnosis:
         """Search for wrong modules in `readings` of a bead over `steel`."""
@@ -305,20 +314,35 @@ class BeadStep(PadByPad):
         if abs(off_mm) > MAX_DEPTH_ERROR_MM:
             for pad in beads_on:
                 self.states[pad - 1] = "bad"
-            what = f"the magnetometers lie about {off_mm - self._chip_mm:.0f} mm deep, not {-self._chip_mm:.0f}"
-            self.wrong.append(make_fault(what, "set [board] depth_mm: 30, or 18 for a flat mat"))
+            self.wrong.append(
+                make_fault(
+                    "the magnetometers lie about {depth} mm deep, not {right}",
+                    "set [board] depth_mm: 30, or 18 for a flat mat",
+                    depth=f"{off_mm - self._chip_mm:.0f}",
+                    right=f"{-self._chip_mm:.0f}",
+                )
+            )
             return
         for pad, beads in beads_on.items():
             self.moments[pad - 1] = float(np.mean([np.linalg.norm(bead.moment) for bead in beads]))
             elsewhere = [bead.pad for bead in beads if bead.pad != pad]
             if elsewhere:
-                where = f"on pad {elsewhere[0]}" if elsewhere[0] else "beside the pads"
-                self._fail_pad(pad, f"the bead asked for on pad {pad} is read {where}", "put it on the pad asked for")
+                where = describe_place(elsewhere[0])
+                self._fail_pad(
+                    pad,
+                    make_fault(
+                        "the bead asked for on pad {pad} is read {where}",
+                        "put it on the pad asked for",
+                        pad=pad,
+                        where=where,
+                    ),
+                )
             elif not all(bead.marked for bead in beads):
-                what = f"the bead on pad {pad} is read as an unmarked ball"
-                self._fail_pad(pad, what, "use the bead with the strong magnet")
+                what = mark("the bead on pad {pad} is read as an unmarked ball")
+                self._fail_pad(pad, make_fault(what, "use the bead with the strong magnet", pad=pad))
             elif self.moments[pad - 1] < WEAK * MARKED_AM2:
-                self._fail_pad(pad, f"the bead on pad {pad} is weak", "use a bead with a magnet of 6 x 6 mm, N42")
+                what = mark("the bead on pad {pad} is weak")
+                self._fail_pad(pad, make_fault(what, "use a bead with a magnet of 6 x 6 mm, N42", pad=pad))
 
     @property
     def _chip_mm(self) -> float:
@@ -329,48 +353,61 @@ class BeadStep(PadByPad):
         names = [magnetometer_name(number) for number in diagnosis.contradicting]
         if self._steel_at:
             pads = list(self._steel_at)
-            self._fail_pad(pads[0], _describe_steel(self._steel_at[pads[0]], self._chip_mm, pads), STEEL_HINT)
+            steel = _describe_steel(self._steel_at[pads[0]], self._chip_mm, pads)
+            self._fail_pad(pads[0], make_fault(steel, STEEL_HINT))
         if 0 < len(names) <= MAX_NAMED:
-            verb = "contradicts" if len(names) == 1 else "contradict"
-            what = f"{join_words(names)} {verb} the other magnetometers"
-            hint = "take other magnets away; if there are none, check how it is mounted, its plug and its chip"
-            self.wrong.append(make_fault(what, hint if len(names) == 1 else hint.replace("it is", "they are")))
+            self.wrong.append(
+                make_fault(
+                    "{names} contradicts the other magnetometers"
+                    if len(names) == 1
+                    else "{names} contradict the other magnetometers",
+                    "take other magnets away; if there are none, check how each is mounted, its plug and its chip",
+                    names=join_words(names),
+                )
+            )
         elif not self._steel_at:
             for pad, doubt in self._doubts.items():
-                self._fail_pad(pad, doubt.message, doubt.hint)
+                self._fail_pad(pad, make_fault(doubt.message, doubt.hint))
             if not self._doubts:
                 self.wrong.append(make_fault("no single bead explains the readings", "take other magnets away"))
 
-    def _fail_pad(self, pad: int, what: str, hint: str) -> None:
-        self.wrong.append(make_fault(what, hint))
+    def _fail_pad(self, pad: int, fault: Finding) -> None:
+        self.wrong.append(fault)
         self.states[pad - 1] = "bad"
 
 
-def describe_cause(cause: Cause) -> str:
+def describe_cause(cause: Cause) -> Sentence:
     """Return what is wrong with the modules of `cause`, in plain words, and that software corrects it."""
     addresses = pinmap().board.tca9548a_addresses
     match cause.kind:
         case "turned":
-            what = f"{magnetometer_name(cause.numbers[0])} is turned: {cause.turn}"
-            hint = "mount it like the others when the mat is open"
+            what = Sentence("{name} is turned: {turn}", name=magnetometer_name(cause.numbers[0]), turn=cause.turn)
+            hint = Sentence("mount it like the others when the mat is open")
         case "modules":
-            what = f"the plugs of {' and '.join(map(magnetometer_name, cause.numbers))} are exchanged"
-            hint = "exchange them"
+            first, second = map(magnetometer_name, cause.numbers)
+            what = Sentence("the plugs of {first} and {second} are exchanged", first=first, second=second)
+            hint = Sentence("exchange them")
         case "pads":
-            what = f"the magnetometers of pads {cause.numbers[0]} and {cause.numbers[1]} are exchanged"
-            hint = "exchange their plugs"
+            first, second = cause.numbers
+            what = Sentence("the magnetometers of pads {first} and {second} are exchanged", first=first, second=second)
+            hint = Sentence("exchange their plugs")
         case "multiplexers":
-            a, b = (f"{addresses[number - 1]:#04x}" for number in cause.numbers)
-            what, hint = f"the multiplexers {a} and {b} are exchanged", "exchange their cables or address jumpers"
+            first, second = (f"{addresses[number - 1]:#04x}" for number in cause.numbers)
+            what = Sentence("the multiplexers {first} and {second} are exchanged", first=first, second=second)
+            hint = Sentence("exchange their cables or address jumpers")
         case _:
-            address = addresses[cause.numbers[0] - 1]
-            what = f"the channels of multiplexer {address:#04x} are in reverse order"
-            hint = "plug in channel 0 to 7 in the order of the numbers"
-    return f"{what}; the profile corrects it. Better {hint}, and calibrate again"
+            address = f"{addresses[cause.numbers[0] - 1]:#04x}"
+            what = Sentence("the channels of multiplexer {address} are in reverse order", address=address)
+            hint = Sentence("plug in channel 0 to 7 in the order of the numbers")
+    return Sentence("{what}; the profile corrects it. Better {hint}, and calibrate again", what=what, hint=hint)
 
 
-def _describe_steel(steel: Steel, chip_mm: float, pads: Sequence[int]) -> str:
+def _describe_steel(steel: Steel, chip_mm: float, pads: Sequence[int]) -> Sentence:
     """Return a sentence that says how deep the steel lies under `pads`. `chip_mm` is the magnetometers' z, below 0."""
-    under_mm = steel.depth_mm + chip_mm
-    where = f"pad {pads[0]}" if len(pads) == 1 else f"pads {', '.join(map(str, pads))}"
-    return f"iron or steel lies about {5 * round(under_mm / 5)} mm under the mat at {where}"
+    return Sentence(
+        "iron or steel lies about {depth} mm under the mat at pad {pads}"
+        if len(pads) == 1
+        else "iron or steel lies about {depth} mm under the mat at pads {pads}",
+        depth=5 * round((steel.depth_mm + chip_mm) / 5),
+        pads=join_words(map(str, pads)),
+    )

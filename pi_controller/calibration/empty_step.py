@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from pi_controller.board.messages import Message
 from pi_controller.calibration.detectors import Detectors
 from pi_controller.calibration.mat_diagnosis import PARTS, Readings, diagnose_mat
-from pi_controller.calibration.steps import Bar, make_fault
+from pi_controller.calibration.steps import Bar, describe_place, make_fault
 from pi_controller.host.findings import Finding, find_failures
 from pi_controller.sensing.events import BeadsAtRest, HandIn, MatEvent, Strike
 from pi_controller.sensing.magnetometer_diagnosis import NOISY_MAGNETOMETER_UT
 from pi_controller.sensing.piezo_diagnosis import NOISY_COUNTS, Sensor
 from pi_controller.sensing.strip_diagnosis import NOISY_STRIP_COUNTS
+from pi_controller.text import Sentence, join_words, mark
 
 CALM_S = 6.0
 """How long the mat must stay untouched: longer than detecting any dead sensor takes."""
@@ -28,7 +29,7 @@ class EmptyStep:
     """
 
     name = "empty"
-    title = "The empty mat"
+    title = mark("The empty mat")
     pad: int | None = None
     spot: int | None = None
 
@@ -62,10 +63,12 @@ class EmptyStep:
                 continue
             match event:
                 case HandIn():
-                    self._note_disturbance(t, f"A hand was felt at pad {event.pad}: keep hands away from the mat.")
+                    words = mark("A hand was felt at pad {pad}: keep hands away from the mat.")
+                    self._note_disturbance(t, Sentence(words, pad=event.pad))
                 case Strike():
                     self._struck.append(event.pads[0])
-                    self._note_disturbance(t, f"A hit was felt on pad {event.pads[0]}: do not touch the mat.")
+                    words = mark("A hit was felt on pad {pad}: do not touch the mat.")
+                    self._note_disturbance(t, Sentence(words, pad=event.pads[0]))
                 case BeadsAtRest():
                     self._read(t, event)
                 case _:
@@ -88,26 +91,28 @@ class EmptyStep:
 
     def ask(self) -> str:
         """Return the current instruction for the person at the mat."""
-        return "Take the bead off the mat and keep hands, phones and keys away from it."
+        return mark("Take the bead off the mat and keep hands, phones and keys away from it.")
 
     def bars(self) -> tuple[Bar, ...]:
         """Return the live bars."""
-        noise = self.readings.piezo.rms
         long = DOUBT_S if self._doubt else CALM_S
         quiet = min(self._now - self._calm, long)
-        bars = [Bar("still", quiet / long, f"{quiet:.0f} of {long:.0f} s", "now")]
-        for pad, rms in enumerate([] if self._magnets_only else noise.tolist(), 1):
+        bars = [
+            Bar(mark("still"), quiet / long, Sentence("{n} of {all} s", n=f"{quiet:.0f}", all=f"{long:.0f}"), "now")
+        ]
+        for pad, rms in enumerate([] if self._magnets_only else self.readings.piezo.rms.tolist(), 1):
             state = "bad" if rms > NOISY_COUNTS else "good" if self.over else "now"
-            bars.append(Bar(f"pad {pad}", min(rms / NOISY_COUNTS, 1.0), f"noise {rms:.1f} counts", state))
+            noise = Sentence("noise {n} counts", n=f"{rms:.1f}")
+            bars.append(Bar(Sentence("pad {pad}", pad=pad), min(rms / NOISY_COUNTS, 1.0), noise, state))
         rows = [
-            ("strips", self.readings.touch, NOISY_STRIP_COUNTS, "counts"),
-            ("magnets", self.readings.field, NOISY_MAGNETOMETER_UT, "\u00b5T"),
+            (mark("strips"), self.readings.touch, NOISY_STRIP_COUNTS, mark("noise {n} counts")),
+            (mark("magnets"), self.readings.field, NOISY_MAGNETOMETER_UT, mark("noise {n} \u00b5T")),
         ]
         rows = rows[self._magnets_only :] if self._detectors.built.any() else rows[:1]
-        for label, readings, most, unit in rows:
+        for label, readings, most, text in rows:
             rms = float(readings.rms.max())
             state = "bad" if rms > most else "good" if self.over else "now"
-            bars.append(Bar(label, min(rms / most, 1.0), f"noise {rms:.1f} {unit}", state))
+            bars.append(Bar(label, min(rms / most, 1.0), Sentence(text, n=f"{rms:.1f}"), state))
         return tuple(bars)
 
     def _read(self, t: float, beads: BeadsAtRest) -> None:
@@ -117,9 +122,12 @@ class EmptyStep:
         self._magnet = pad if beads.sure else None
         self._doubt = pad is not None and not beads.sure
         if pad is not None:
-            where = f"on pad {pad}" if pad else "beside the pads"
-            what = f"A magnet is read {where}" if beads.sure else f"There may be a magnet {where}"
-            self._note_disturbance(t, f"{what}: take the bead, phones and keys away from the mat.")
+            words = (
+                mark("A magnet is read {where}: take the bead, phones and keys away from the mat.")
+                if beads.sure
+                else mark("There may be a magnet {where}: take the bead, phones and keys away from the mat.")
+            )
+            self._note_disturbance(t, Sentence(words, where=describe_place(pad)))
         elif before:
             self._note_disturbance(t, "")  # the measurements so far include the magnet
 
@@ -133,26 +141,35 @@ class EmptyStep:
         parts = PARTS[2:] if self._magnets_only else PARTS
         self.wrong += find_failures(diagnose_mat(self._detectors, self.readings, self._sensor, parts))
         if len(self._struck) >= TRIES:
-            pads = ", ".join(str(pad) for pad in sorted(set(self._struck)))
-            hint = "reduce vibrations from the floor or drums, or raise [strikes] threshold_db"
-            self.wrong.append(make_fault(f"strikes detected without a hit: pad {pads}", hint))
+            self.wrong.append(
+                make_fault(
+                    "strikes detected without a hit: pad {pads}",
+                    "reduce vibrations from the floor or drums, or raise [strikes] threshold_db",
+                    pads=join_words(str(pad) for pad in sorted(set(self._struck))),
+                )
+            )
         if self._magnet is not None:
-            where = f"on pad {self._magnet}" if self._magnet else "beside the pads"
-            hint = "look for iron or magnets near there"
-            self.wrong.append(make_fault(f"a magnet is read {where} all the time", hint))
+            self.wrong.append(
+                make_fault(
+                    "a magnet is read {where} all the time",
+                    "look for iron or magnets near there",
+                    where=describe_place(self._magnet),
+                )
+            )
         elif self._now - self._calm < CALM_S and not self.wrong:
             self.wrong.append(make_fault("the mat never came to rest", "keep hands away from it, then try again"))
         if not self.wrong:
-            self.found = self._describe_noise()
+            self.found = [*self._describe_noise()]
 
-    def _describe_noise(self) -> list[str]:
-        readings, lines = self.readings, list[str]()
+    def _describe_noise(self) -> Sequence[str]:
+        readings, lines = self.readings, list[Sentence]()
         if not self._magnets_only:
-            noise = ", ".join(f"{rms:.1f}" for rms in readings.piezo.rms.tolist())
+            noise = join_words(f"{rms:.1f}" for rms in readings.piezo.rms.tolist())
             lines = [
-                f"pads: noise {noise} counts",
-                f"touch strips: noise up to {readings.touch.rms.max():.1f} counts",
+                Sentence("pads: noise {noise} counts", noise=noise),
+                Sentence("touch strips: noise up to {noise} counts", noise=f"{readings.touch.rms.max():.1f}"),
             ]
         if self._detectors.built.any():
-            lines.append(f"magnetometers: noise up to {readings.field.rms.max():.1f} \u00b5T; the empty mat is known")
+            words = mark("magnetometers: noise up to {noise} \u00b5T; the empty mat is known")
+            lines.append(Sentence(words, noise=f"{readings.field.rms.max():.1f}"))
         return lines

@@ -16,10 +16,11 @@ from pi_controller.sensing.magnetometer_diagnosis import diagnose_magnetometers
 from pi_controller.sensing.piezo_diagnosis import Sensor, diagnose_piezos
 from pi_controller.sensing.running_stats import RunningStats
 from pi_controller.sensing.strip_diagnosis import diagnose_strips
+from pi_controller.text import Sentence, mark
 
 ENOUGH_SCANS = 50
 """Scans after which a strip that never changed is stuck."""
-BUS_HINT = "check SDA, SCL, 3V3 and ground from the board to the first part, and the two pull-up resistors"
+BUS_HINT = mark("check SDA, SCL, 3V3 and ground from the board to the first part, and the two pull-up resistors")
 
 Part = Literal["pads", "strips", "magnetometers"]
 PARTS: tuple[Part, ...] = ("pads", "strips", "magnetometers")
@@ -112,8 +113,11 @@ def diagnose_mat(
 
 def _diagnose_pads(detectors: Detectors, readings: Readings, sensor: Sensor) -> Iterator[Finding]:
     if detectors.strikes is None or not readings.samples:
-        hint = "'moccasin-mat flash' copies the right firmware to the board"
-        yield SENSORS.fails(f"piezos of pads 1 to {PADS}", "no samples arrive", hint)
+        yield SENSORS.fails(
+            Sentence("piezos of pads 1 to {pads}", pads=PADS),
+            "no samples arrive",
+            "'moccasin-mat flash' copies the right firmware to the board",
+        )
         return
     steps = {event.part: event.value for event in detectors.find_events("discs")}
     rest, noise, still = readings.piezo.mean, readings.piezo.rms, readings.still_pads
@@ -123,8 +127,11 @@ def _diagnose_pads(detectors: Detectors, readings: Readings, sensor: Sensor) -> 
 def _diagnose_strips(detectors: Detectors, readings: Readings) -> Iterator[Finding]:
     rest = readings.touch.mean
     if not readings.scans:
-        hint = "check the touch board's four wires and its address 0x5A"
-        yield SENSORS.fails(f"touch strips 1 to {rest.size}", "the touch chip does not answer", hint)
+        yield SENSORS.fails(
+            Sentence("touch strips 1 to {strips}", strips=rest.size),
+            "the touch chip does not answer",
+            "check the touch board's four wires and its address 0x5A",
+        )
         return
     pf = np.full(rest.shape, np.nan)
     for event in detectors.find_events("strips"):  # the board's last self test counts
@@ -135,8 +142,11 @@ def _diagnose_strips(detectors: Detectors, readings: Readings) -> Iterator[Findi
 
 def _diagnose_magnetometers(detectors: Detectors, readings: Readings, turned: Mapping[int, str]) -> Iterator[Finding]:
     if detectors.built.any() and not readings.field_scans:
-        hint = "check the multiplexers' wires and their addresses 0x70 to 0x72"
-        yield SENSORS.fails(f"{int(detectors.built.sum())} magnetometers", "none of them answers", hint)
+        yield SENSORS.fails(
+            Sentence("{count} magnetometers", count=int(detectors.built.sum())),
+            "none of them answers",
+            "check the multiplexers' wires and their addresses 0x70 to 0x72",
+        )
         return
     noise = readings.field.rms.max(axis=1)
     yield from diagnose_magnetometers(readings.answer_share, noise, detectors.built, detectors.beads.faults, turned)

@@ -18,6 +18,7 @@ from pi_controller.sensing.magnetometer_diagnosis import (
 )
 from pi_controller.sensing.piezo_diagnosis import Sensor, piezo_name
 from pi_controller.sensing.strip_diagnosis import strip_name
+from pi_controller.text import Sentence
 
 LISTEN_S = 5.0
 """Longer than any detector needs to detect a dead sensor."""
@@ -111,10 +112,13 @@ class SensorListener:
             yield from diagnose_mat(self._detectors, self.readings, self._sensor, turned=self._find_turned())
         else:
             yield from diagnose_mat(self._detectors, self.readings, self._sensor, ("pads", "strips"))
-            why = self.without or "not checked: a game is in progress"
+            why = self.without or Sentence("not checked: a game is in progress")
             yield from (SENSORS.absent(magnetometer_name(n), why) for n in range(len(built)))
         if missing := len(built) - self.magnetometers if self.checks_magnetometers else 0:
-            yield SENSORS.absent(f"{missing} more magnetometers", "not built: [board] magnetometers in the settings")
+            yield SENSORS.absent(
+                Sentence("{count} more magnetometers", count=missing),
+                "not built: [board] magnetometers in the settings",
+            )
 
     def _find_turned(self) -> dict[int, str]:
         """Return the turned modules among those that work, and their orientations."""

@@ -12,6 +12,7 @@ from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.events import HandIn, HandOut, MatEvent
 from pi_controller.sensing.hands import HandSettings
+from pi_controller.text import Sentence, join_words, mark
 
 SHARE = 0.225
 """The touch threshold is this share of the counts lost by the weakest middle strip: 9 of 40 counts."""
@@ -26,7 +27,7 @@ class SlideStep(PadByPad):
     """Asks for a hand under each pad. `rest` and `noise` (pads, strips) are the empty mat's counts and their noise."""
 
     name = "hands"
-    title = "A hand under each pad"
+    title = mark("A hand under each pad")
 
     def __init__(self) -> None:
         super().__init__(PADS)
@@ -65,7 +66,8 @@ class SlideStep(PadByPad):
             if isinstance(event, HandIn | HandOut) and event.pad != self.pad:
                 if isinstance(event, HandIn):
                     self._elsewhere.add(event.pad)
-                    self.note = f"A hand was felt at pad {event.pad}; please use pad {self.pad}."
+                    words = mark("A hand was felt at pad {other}; please use pad {pad}.")
+                    self.note = Sentence(words, other=event.pad, pad=self.pad)
             elif isinstance(event, HandIn):
                 self._in, self.moved, self.note = event, t, ""
             elif isinstance(event, HandOut) and self._in is not None:
@@ -76,30 +78,32 @@ class SlideStep(PadByPad):
         """Advance to `t`: give up the pad after a timeout, and set the results at the end."""
         if self.pad is not None and self.is_timed_out(t):
             if self._in is not None:
-                self.fail(f"the hand never came out of pad {self.pad}", "draw the hand back beyond the edge")
+                self.fail("the hand never came out of pad {pad}", "draw the hand back beyond the edge")
             elif len(self._elsewhere) == 1:
                 (self._felt_at[self.pad],) = self._elsewhere
                 self.states[self.pad - 1] = "bad"  # why is known at the end: the other pad may be swapped with this one
             else:
-                felt = ", ".join(str(pad) for pad in sorted(self._elsewhere))
-                what = f"no hand is felt under pad {self.pad}"
                 self.fail(
-                    f"{what}, but at pads {felt}" if felt else what,
+                    "no hand is felt under pad {pad}, but at pads {felt}"
+                    if self._elsewhere
+                    else "no hand is felt under pad {pad}",
                     "check the strips' plug, or slide the hand in as far as the wrist",
+                    felt=join_words(str(pad) for pad in sorted(self._elsewhere)),
                 )
             self._leave(t)
         if self.over and not self.wrong:
-            lost = ", ".join(f"{counts:.0f}" for counts in self.middle.tolist())
+            lost = join_words(f"{counts:.0f}" for counts in self.middle.tolist())
             self.found = [
-                f"a hand takes {lost} counts from the middle strips",
-                f"a threshold of {self.settings().touch:g} counts suits that",
+                Sentence("a hand takes {lost} counts from the middle strips", lost=lost),
+                Sentence("a threshold of {threshold} counts suits that", threshold=f"{self.settings().touch:g}"),
             ]
 
     def ask(self) -> str:
         """Return the current instruction for the person at the mat."""
         if self._in is not None:
-            return f"Draw the hand out from under pad {self.pad} again."
-        return f"From the hider's side, slide a hand flat under pad {self.pad}, wait a moment, and draw it out."
+            return Sentence("Draw the hand out from under pad {pad} again.", pad=self.pad)
+        words = mark("From the hider's side, slide a hand flat under pad {pad}, wait a moment, and draw it out.")
+        return Sentence(words, pad=self.pad)
 
     def bars(self) -> tuple[Bar, ...]:
         """Return one bar per strip of the current pad with the counts lost now, and one per pad."""
@@ -110,16 +114,17 @@ class SlideStep(PadByPad):
             lost = float(self._now[pad - 1, strip])
             share = min(max(lost / FULL_COUNTS, 0.0), 1.0)
             state = "now" if lost >= threshold else "wait"
-            bars.append(Bar(f"pad {pad} {name}", share, f"{max(lost, 0.0):.0f} counts lost", state))
+            label = Sentence("pad {pad} {place}", pad=pad, place=Sentence(name))
+            bars.append(Bar(label, share, Sentence("{n} counts lost", n=f"{max(lost, 0.0):.0f}"), state))
         for number, state in enumerate(self.states, 1):
             labels = {
-                "wait": "to come",
-                "now": "hand in" if self._in else "asked for",
-                "good": "in and out",
-                "bad": "not right",
+                "wait": mark("to come"),
+                "now": mark("hand in") if self._in else mark("asked for"),
+                "good": mark("in and out"),
+                "bad": mark("not right"),
             }
             done = 1.0 if state == "good" else 0.5 if state == "now" and self._in else 0.0
-            bars.append(Bar(f"pad {number}", done, labels[state], state))
+            bars.append(Bar(Sentence("pad {pad}", pad=number), done, labels[state], state))
         return tuple(bars)
 
     @property
@@ -159,16 +164,17 @@ class SlideStep(PadByPad):
         middle = float(self.lost[came.pad - 1, self._detectors.strip_count // 2])
         if came.side == "hitter":
             self.fail(
-                f"a hand from the hider's side is felt from the hitter's at pad {came.pad}",
+                "a hand from the hider's side is felt from the hitter's at pad {pad}",
                 "the strips of this pad are connected the wrong way round, or the mat is",
             )
         elif not (came.sure and left.sure):
             self.fail(
-                f"the hand at pad {came.pad} is not detected reliably",
+                "the hand at pad {pad} is not detected reliably",
                 "slide it in farther, without stopping at the edge",
             )
         elif middle < 1.5 * max(NOISES * float(self.noise.max()), MIN_TOUCH_COUNTS):
             self.fail(
-                f"a hand takes only {middle:.0f} counts from the middle strip of pad {came.pad}",
+                "a hand takes only {counts} counts from the middle strip of pad {pad}",
                 "check its plug, and that the cloth over the strips is thin and dry",
+                counts=f"{middle:.0f}",
             )

@@ -10,13 +10,17 @@ from pi_controller.calibration.detectors import Detectors
 from pi_controller.host.findings import Finding
 from pi_controller.sensing.events import MatEvent
 from pi_controller.sensing.faults import find_swapped_pads
+from pi_controller.text import Sentence
 
 BarState = Literal["wait", "now", "good", "bad"]
 StepState = Literal["to_come", "now", "passed", "failed", "left_out"]
 
 
 class Bar(msgspec.Struct, frozen=True):
-    """One live bar: `share` (0 to 1) of it is filled; `text` has the value in numbers."""
+    """One live bar: `share` (0 to 1) of it is filled; `text` has the value in numbers.
+
+    All texts of a walk are sentences, which a page translates.
+    """
 
     label: str
     share: float
@@ -56,9 +60,14 @@ PATIENCE_S = 45.0
 """A pad without input for this long is given up."""
 
 
-def make_fault(message: str, hint: str) -> Finding:
+def make_fault(message: str, hint: str, /, **values: object) -> Finding:
     """Return the finding that the walk fails for what `message` says, a sentence; `hint` is the remedy."""
-    return Finding("Calibration", "", "fail", message, hint)
+    return Finding("Calibration", "", "fail", Sentence(message, **values), Sentence(hint, **values))
+
+
+def describe_place(pad: int | None) -> Sentence:
+    """Return where a bead is read: on the `pad`, or beside all (0 or None)."""
+    return Sentence("on pad {pad}", pad=pad) if pad else Sentence("beside the pads")
 
 
 class Step(Protocol):
@@ -118,10 +127,10 @@ class PadByPad:
         self.moved = t
         """Time of the last input."""
 
-    def fail(self, what: str, hint: str) -> None:
-        """Report a fault of the current pad."""
+    def fail(self, what: str, hint: str, /, **values: object) -> None:
+        """Report a fault of the current pad, which is also the value `pad`."""
         assert self.pad is not None
-        self.wrong.append(make_fault(what, hint))
+        self.wrong.append(make_fault(what, hint, pad=self.pad, **values))
         self.states[self.pad - 1] = "bad"
 
     def report_other_pads(self, felt_on: Mapping[int, int], swapped: Finding, missing: Finding) -> None:
@@ -131,12 +140,11 @@ class PadByPad:
         """
         groups = find_swapped_pads(felt_on)
         for group in groups:
-            what = ", ".join(swapped.message.format(pad=pad, other=felt_on[pad]) for pad in group)
+            what = Sentence.join(", ", (Sentence(swapped.message, pad=pad, other=felt_on[pad]) for pad in group))
             self.wrong.append(make_fault(what, swapped.hint))
         for pad, other in felt_on.items():
             if other != pad and not any(pad in group for group in groups):
-                what, hint = (text.format(pad=pad, other=other) for text in (missing.message, missing.hint))
-                self.wrong.append(make_fault(what, hint))
+                self.wrong.append(make_fault(missing.message, missing.hint, pad=pad, other=other))
 
     def next_pad(self, t: float) -> None:
         """Continue with the next pad, or finish."""

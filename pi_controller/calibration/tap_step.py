@@ -9,6 +9,7 @@ from pi_controller.calibration.detectors import Detectors
 from pi_controller.calibration.steps import Bar, PadByPad, make_fault
 from pi_controller.pads import PADS
 from pi_controller.sensing.events import MatEvent, Strike
+from pi_controller.text import Sentence, join_words, mark
 
 TAPS = 5
 RING_S = 0.05
@@ -25,7 +26,7 @@ class TapStep(PadByPad):
     """Asks for taps, pad by pad."""
 
     name = "taps"
-    title = "Taps on each pad"
+    title = mark("Taps on each pad")
 
     def __init__(self) -> None:
         super().__init__(PADS)
@@ -48,7 +49,8 @@ class TapStep(PadByPad):
                 if len(self._felt[self.pad - 1]) < TAPS:
                     self._felt[self.pad - 1].append(event)
                     self._ringing, self.moved = event, t
-                    self.note = "" if event.pads[0] == self.pad else f"That tap was on pad {event.pads[0]}."
+                    other = event.pads[0]
+                    self.note = "" if other == self.pad else Sentence("That tap was on pad {pad}.", pad=other)
 
     def tick(self, t: float) -> None:
         """Advance to `t`: note a tap's peak, and go to the next pad after the last tap or a timeout."""
@@ -62,20 +64,27 @@ class TapStep(PadByPad):
             self.next_pad(t)
         elif self.is_timed_out(t):
             felt = len(self._felt[self.pad - 1])
-            what = f"pad {self.pad} felt {felt} of {TAPS} taps" if felt else f"pad {self.pad} feels no taps"
-            self.fail(what, "check the disc under its plate and its cable, then tap a little harder")
+            self.fail(
+                "pad {pad} felt {felt} of {taps} taps" if felt else "pad {pad} feels no taps",
+                "check the disc under its plate and its cable, then tap a little harder",
+                felt=felt,
+                taps=TAPS,
+            )
             self.next_pad(t)
         if self.over:
             self._explain_other_pads()
         if self.over and not self.wrong:
             self.found = [
-                f"taps: {', '.join(f'{-level:.0f}' for level in self.level_dbfs)} dB under the rail",
-                f"a threshold of {self.threshold_db:g} dB suits them",
+                Sentence(
+                    "taps: {levels} dB under the rail", levels=join_words(f"{-level:.0f}" for level in self.level_dbfs)
+                ),
+                Sentence("a threshold of {threshold} dB suits them", threshold=f"{self.threshold_db:g}"),
             ]
 
     def ask(self) -> str:
         """Return the current instruction for the person at the mat."""
-        return f"Tap pad {self.pad} with the stick {TAPS} times, as lightly as should still count."
+        words = mark("Tap pad {pad} with the stick {taps} times, as lightly as should still count.")
+        return Sentence(words, pad=self.pad, taps=TAPS)
 
     def bars(self) -> tuple[Bar, ...]:
         """Return one bar per pad: its level now, and the number of taps detected."""
@@ -84,7 +93,8 @@ class TapStep(PadByPad):
             level = self._detectors.peak_dbfs(pad, self._now - 0.25)
             share = min(max(1.0 - level / BOTTOM_DBFS, 0.0), 1.0)
             count = len(self._felt[pad - 1])
-            bars.append(Bar(f"pad {pad}", share, f"{level:.0f} dB, {count} of {TAPS} taps", self.states[pad - 1]))
+            text = Sentence("{level} dB, {n} of {taps} taps", level=f"{level:.0f}", n=count, taps=TAPS)
+            bars.append(Bar(Sentence("pad {pad}", pad=pad), share, text, self.states[pad - 1]))
         return tuple(bars)
 
     @property
@@ -121,11 +131,12 @@ class TapStep(PadByPad):
         elif any(one != pad for one in felt):
             others = sorted({one for one in felt if one != pad})
             self.fail(
-                f"some taps on pad {pad} were felt on pad {', '.join(map(str, others))}",
+                "some taps on pad {pad} were felt on pad {others}",
                 "check that the plates are loose and do not touch, and that the pad's disc is glued firmly",
+                others=join_words(map(str, others)),
             )
         elif sum(not strike.sure for strike in self._felt[pad - 1]) > 1:
-            self.fail(f"taps on pad {pad} are not detected reliably", "tap harder, or check the disc under its plate")
+            self.fail("taps on pad {pad} are not detected reliably", "tap harder, or check the disc under its plate")
 
     def _explain_other_pads(self) -> None:
         """Report the pads whose taps were felt on another one: plugs are swapped, or the pad's own disc is missing."""

@@ -25,8 +25,9 @@ from pi_controller.calibration.tap_step import TapStep
 from pi_controller.pads import PADS
 from pi_controller.sensing.piezo_diagnosis import Sensor
 from pi_controller.sensing.strikes import StrikeSettings
+from pi_controller.text import Sentence, mark
 
-NO_BOARD = "Waiting for the board."
+NO_BOARD = mark("Waiting for the board.")
 STEPS = (EmptyStep.name, TapStep.name, SlideStep.name, BeadStep.name)
 """Names of the steps, in order."""
 
@@ -117,13 +118,11 @@ class Walk:
         """The current view."""
         steps = tuple(self._step_view(at) for at in range(len(self._steps)))
         if self.over:
-            ask = "A check failed: the profile was not saved."
-            if self.passed:
-                ask = (
-                    "The mat is calibrated, except for the skipped steps."
-                    if self._left_out
-                    else "The mat is calibrated."
-                )
+            ask = Sentence("A check failed: the profile was not saved.")
+            if self.passed and self._left_out:
+                ask = Sentence("The mat is calibrated, except for the skipped steps.")
+            elif self.passed:
+                ask = Sentence("The mat is calibrated.")
             return WalkView(steps, self._at, ask, over=True, passed=self.passed, saved=self.saved)
         step = self._steps[self._at]
         if self._up is None:

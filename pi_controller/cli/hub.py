@@ -148,13 +148,14 @@ def _journals(args: argparse.Namespace) -> int:
 
 
 def _publish(args: argparse.Namespace) -> int:
+    from pi_controller.display.i18n import resolve_language, translator
     from pi_controller.hub.publish import publish_store
     from pi_controller.hub.settings import load_hub
     from pi_controller.web.host_marks import load_host_marks
 
-    out = args.where
-    host = load_host_marks(load_hub(args.folder).marks)
-    games = publish_store(_store(args.folder), out, time.time, host)
+    out, settings = args.where, load_hub(args.folder)
+    tr = translator(resolve_language(settings.page.language))
+    games = publish_store(_store(args.folder), out, time.time, load_host_marks(settings.marks), tr)
     print(f"{out / 'index.html'}: the results with {games} score sheets. Open it, upload the folder, or hand it over.")
     return 0
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from pi_controller.display.catalogue import read_catalogue
 from pi_controller.errors import SettingsError
 from pi_controller.host.platform import expand_home
-from pi_controller.text import SUFFIX, is_code, is_file
+from pi_controller.text import SUFFIX, Sentence, is_code, is_file
 
 log = logging.getLogger(__name__)
 
@@ -41,13 +41,18 @@ class Translator:
     sentences: gettext.NullTranslations
 
     def text(self, english: str, /, **values: object) -> str:
-        """Return the sentence with `values` in its places in braces; without values it is not formatted."""
+        """Return the sentence with its and these `values`, and sentences among them translated; see `Sentence`."""
+        if isinstance(english, Sentence):
+            english, values = english.template, {**english.values, **values}
         translated = self.sentences.gettext(english) if english else ""
-        return translated.format(**values) if values else translated
+        return translated.format(**{name: self._value(one) for name, one in values.items()}) if values else translated
 
     def plural(self, one: str, many: str, number: int, /, **values: object) -> str:
         """Return the sentence's form for `number`, which is also the value of the place `{n}` unless given."""
         return self.sentences.ngettext(one, many, number).format(**{"n": number, **values})
+
+    def _value(self, value: object) -> object:
+        return self.text(value) if isinstance(value, Sentence) else value
 
     @property
     def name(self) -> str:

@@ -94,7 +94,7 @@ class SelfTest:
         self._running, self._done_for = None, self._last_hour(t)
         self.verdict = SelfTestVerdict(t, tuple(self._found))
         log.log(logging.WARNING if self.verdict.failures else logging.INFO, "%s", self.verdict)
-        kept = msgspec.json.encode(self.verdict).decode()
+        kept = msgspec.json.encode(self.verdict, enc_hook=str).decode()
         store_state(self._path, kept, "the verdict of the self-test cannot be saved for a restart")
 
     def _last_hour(self, t: float) -> datetime | None:

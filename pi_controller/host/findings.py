@@ -5,13 +5,15 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from pi_controller.text import Sentence
+
 Outcome = Literal["pass", "fail", "not here"]
 
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a check found about the part `name`: `message`, and the remedy `hint` if the part fails.
 
-    A message that names its parts itself has the name "".
+    A message that names its parts itself has the name "". All three may be a `Sentence`.
     """
 
     group: str
@@ -20,26 +22,31 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     message: str = ""
     hint: str = ""
 
+    @property
+    def sentence(self) -> Sentence:
+        """The part and the message."""
+        return Sentence.join(": ", filter(None, (self.name, self.message)))
+
     def __str__(self) -> str:
-        return ": ".join(filter(None, (self.name, self.message)))
+        return str(self.sentence)
 
 
 class Group(NamedTuple):
-    """A group of parts, and the findings about its parts."""
+    """A group of parts, and the findings about its parts; `values` fill the places in their messages and hints."""
 
     name: str
 
-    def passes(self, part: str, message: str = "") -> Finding:
+    def passes(self, part: str, message: str = "", /, **values: object) -> Finding:
         """Return the finding for a part that works."""
-        return Finding(self.name, part, "pass", message)
+        return Finding(self.name, Sentence(part), "pass", Sentence(message, **values))
 
-    def fails(self, part: str, message: str, hint: str = "") -> Finding:
+    def fails(self, part: str, message: str, hint: str = "", /, **values: object) -> Finding:
         """Return the finding for a part that fails, with the remedy."""
-        return Finding(self.name, part, "fail", message, hint)
+        return Finding(self.name, Sentence(part), "fail", Sentence(message, **values), Sentence(hint, **values))
 
-    def absent(self, part: str, why: str) -> Finding:
+    def absent(self, part: str, why: str, /, **values: object) -> Finding:
         """Return the finding for a part that is not here, or cannot be checked."""
-        return Finding(self.name, part, "not here", why)
+        return Finding(self.name, Sentence(part), "not here", Sentence(why, **values))
 
 
 SENSORS = Group("Sensors")

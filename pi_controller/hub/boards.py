@@ -14,7 +14,6 @@ from pi_controller.display.game_display import get_show
 from pi_controller.display.i18n import Translator
 from pi_controller.display.phrases import Phrases
 from pi_controller.display.shown_names import isolate_name
-from pi_controller.errors import MatError
 from pi_controller.host.machine_health import LOW_DISK_BYTES
 from pi_controller.hub.decision_log import (
     DAY_CHOICES,
@@ -28,11 +27,10 @@ from pi_controller.hub.hall import ID_WIDTH, wall_parts
 from pi_controller.hub.join_server import Joining
 from pi_controller.hub.table_names import name_tables, same_names
 from pi_controller.rules import registry
-from pi_controller.text import join_words, mark
+from pi_controller.text import Sentence, join_words, mark
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.director import Tournament
 from pi_controller.tournament.schedule import Break, break_end
-from pi_controller.tournament.table_sentence import TableSentence
 from pi_controller.tournament.timetable import MIN_PLAYED, ExpectedStart, Timetable, estimate_timetable
 from pi_controller.web.bracket_page import bracket_values
 from pi_controller.web.game_page import page_of
@@ -667,16 +665,9 @@ class Boards:
             if one.state == "ready"
         }
 
-    def name_table(self, sentence: str) -> str:
-        """Return `sentence` with the display name of the table that it is about, if it is about one."""
-        return sentence.with_name(self.table_name) if isinstance(sentence, TableSentence) else sentence
-
-    def name_table_in_error(self, error: MatError) -> MatError:
-        """Return `error` with the display name of its value `table`, if it has one."""
-        values = dict(error.values)
-        if "table" in values:
-            values["table"] = self.table_name(str(values["table"]))
-        return type(error)(*error.sentences, **values)
+    def insert_table_names(self, sentence: Sentence) -> Sentence:
+        """Return `sentence` with the display name of each table as its value `table`."""
+        return sentence.map(lambda name, value: self.table_name(str(value)) if name == "table" else value)
 
     def explain_blocked_correction(self, matches: Sequence[str]) -> tuple[str, str]:
         """Return the message and hint for a correction that is refused because later `matches` have begun."""
@@ -706,7 +697,7 @@ class Boards:
             )
             for name, tables in same_names(self.tables)
         ]
-        found += map(self.name_table, list(self.director.notes.values()))
+        found += [self._tr.text(self.insert_table_names(note)) for note in list(self.director.notes.values())]
         return sorted({*filter(None, found)})
 
     def _describe_void_game(self, game: GameAtTable) -> str:

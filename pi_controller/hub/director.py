@@ -28,12 +28,11 @@ from pi_controller.referee.judge import VoidReason
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError
 from pi_controller.table.view import View, is_pause
-from pi_controller.text import strip_controls
+from pi_controller.text import Sentence, mark, strip_controls
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.competition import Finish
 from pi_controller.tournament.decision_history import DecisionHistory
 from pi_controller.tournament.director import Tournament
-from pi_controller.tournament.table_sentence import TableSentence, describe_refusal
 
 log = logging.getLogger(__name__)
 RETRY_REFUSED_S = 20.0
@@ -115,7 +114,7 @@ class Director:
         self.changed = changed
         self.directs = True
         """False while another hub of the venue on the same database directs: this one stands by."""
-        self.notes: dict[str, str] = {}
+        self.notes: dict[str, Sentence] = {}
         """Notes for the director, by subject."""
         self._table_of_note: dict[str, str] = {}
         self._note_lock = threading.Lock()
@@ -156,7 +155,9 @@ class Director:
         if self.directs:
             self.notes.pop("standby", None)
         elif "standby" not in self.notes:
-            self.note("standby", "Another hub directs this tournament. This one takes over as soon as that is gone.")
+            self.note(
+                "standby", mark("Another hub directs this tournament. This one takes over as soon as that is gone.")
+            )
         return self.directs and not before
 
     def decide(self, t: float, actor: str, fact: d.Fact, key: str = "") -> DecisionResult:
@@ -203,7 +204,7 @@ class Director:
         """
         with self._note_lock:  # a lock of its own, so that the hub's loop need not wait for `process_records`
             self.notes.pop(about, None)
-            self.notes[about] = text if isinstance(text, TableSentence) else strip_controls(text)[:MAX_NOTE_CHARS]
+            self.notes[about] = _clean(Sentence(text))
             self._table_of_note[about] = table
             same = [one for one in self.notes if self._table_of_note.get(one, "") == table]
             for one in same[:-MAX_NOTES_OF_TABLE]:
@@ -274,8 +275,8 @@ class Director:
         try:
             copied = self._copy(call.copied) if call.copied is not None and begins else None
         except MatError as error:
-            text = TableSentence(
-                "{match} cannot go on at {table}: {why}", call.table, match=call.match, why=error.message
+            text = Sentence(
+                "{match} cannot go on at {table}: {why}", table=call.table, match=call.match, why=error.sentences[0]
             )
             self.note(f"copy {order}", text, call.table)
             return Order()
@@ -363,7 +364,7 @@ class Director:
                 self.notes.pop(table, None)
                 self._refusals.pop(table, None)
                 return
-            text = TableSentence("{table}: match {match} was not taken: {why}", table, match=call.match, why=reply.why)
+            text = Sentence("{table}: match {match} was not taken: {why}", table=table, match=call.match, why=reply.why)
             self.note(table, text, table)
             self._away[table] = t + min(MAX_RETRY_REFUSED_S, RETRY_REFUSED_S * 2.0 ** self._refusals.get(table, 0))
             self._refusals[table] = self._refusals.get(table, 0) + 1
@@ -431,13 +432,13 @@ class Director:
         match, cause, plan = error.match, error.__cause__, self.now.plan
         self._games.pop((table, epoch), None)
         self._unfollowed[table, epoch] = match.order if match is not None else ""
-        why = cause.message if isinstance(cause, MatError) else f"{type(cause).__name__}: {cause}"
-        text = TableSentence(
-            "{match} at {table} cannot be followed since {time:%H:%M:%S}, record {seq}: {why}. "
+        why = cause.sentences[0] if isinstance(cause, MatError) else f"{type(cause).__name__}: {cause}"
+        text = Sentence(
+            "{match} at {table} cannot be followed since {time}, record {seq}: {why}. "
             "Enter its result by hand, or update the hub and start it again: then the game is followed again.",
-            table,
-            match=match.match if match is not None else "A game",
-            time=datetime.fromtimestamp(t).astimezone(),
+            table=table,
+            match=match.match if match is not None else Sentence("A game"),
+            time=f"{datetime.fromtimestamp(t).astimezone():%H:%M:%S}",
             seq=error.seq,
             why=why,
         )
@@ -502,10 +503,10 @@ class Director:
         if known is not None and not over:
             self._decide_automatically(t, d.Retracted(match.order))
         elif over and match.order in now.moved:
-            text = TableSentence(
+            text = Sentence(
                 "{match} was played to its end at {table} too, after it was moved: "
                 "that does not count. Ask the teams what happened.",
-                table,
+                table=table,
                 match=match.match,
             )
             self.note(f"moved {match.order}", text, table)
@@ -542,10 +543,10 @@ class Director:
         if view is None or not drawn or table in self.now.unused or (view.game, view.version) == wanted:
             self.notes.pop(about, None)
             return
-        text = TableSentence(
+        text = Sentence(
             "{table} gets no match: it plays {game}, the tournament {wanted}. "
             "Set [game] name in its settings, or install the same version of the program, then restart it.",
-            table,
+            table=table,
             game=f"{view.game} {view.version}",
             wanted=" ".join(wanted),
         )
@@ -586,10 +587,24 @@ class Director:
             raise
         except MatError as error:
             table = fact.table if isinstance(fact, d.Reported | d.Assigned) else ""
-            text = TableSentence("{table}: {why}" if table else "{why}", table, why=describe_refusal(error))
+            why = error.sentences[0]
+            text = Sentence("{table}: {why}", table=table, why=why) if table else why
             if self.notes.get(about) != text:
                 log.warning("%s", text)
             self.note(about, text, table)
+
+
+def _clean(text: Sentence) -> Sentence:
+    """Return a note without controls and of at most `MAX_NOTE_CHARS`, or each value so: others may have sent them."""
+    values = {
+        name: _clean(one) if isinstance(one, Sentence) else _cut(one) if isinstance(one, str) else one
+        for name, one in text.values.items()
+    }
+    return Sentence(text.template if values else _cut(text), **values)
+
+
+def _cut(text: str) -> str:
+    return strip_controls(text)[:MAX_NOTE_CHARS]
 
 
 @contextmanager

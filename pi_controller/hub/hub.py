@@ -21,9 +21,8 @@ from pi_controller.hub.inbox import Alarm, Inbox
 from pi_controller.hub.join import is_newer_version
 from pi_controller.hub.store import StoreError
 from pi_controller.table.view import View
-from pi_controller.text import strip_controls
+from pi_controller.text import Sentence, strip_controls
 from pi_controller.tournament.schedule import natural_order
-from pi_controller.tournament.table_sentence import TableSentence
 
 log = logging.getLogger(__name__)
 CALL_S = 1.0
@@ -264,9 +263,15 @@ class Hub:
         by_s, self._set_s = self._ahead() - self._set_s, self._ahead()
         if abs(by_s) >= MIN_SET_S and self._director is not None:
             self._run_or_retry(partial(self._director.shift_breaks, self._clock(), by_s))
-            way = "forward" if by_s > 0 else "back"
-            text = f"The clock of this machine was set {way} by {abs(by_s):.0f} s. Breaks follow it; all else goes on."
-            self._director.note("clock", text)
+            self._director.note(
+                "clock",
+                Sentence(
+                    "The clock of this machine was set forward by {n} s. Breaks follow it; all else goes on."
+                    if by_s > 0
+                    else "The clock of this machine was set back by {n} s. Breaks follow it; all else goes on.",
+                    n=round(abs(by_s)),
+                ),
+            )
 
     def _note_lost_tables(self) -> None:
         """Mark the tables as lost that have not reported for `LOST_S`."""
@@ -295,9 +300,9 @@ class Hub:
         about = f"program of {table}"
         if is_newer_version(program, __version__):
             self._newer.add(table)
-            text = TableSentence(
+            text = Sentence(
                 "{table} runs a newer program ({program}) than this hub ({version}): update the hub",
-                table,
+                table=table,
                 program=program,
                 version=__version__,
             )
@@ -317,8 +322,8 @@ class Hub:
         """Notify the director of a report that this hub cannot read: its table may have another version."""
         self._note(table, error.message)
         if self._director is not None:
-            text = TableSentence(
-                "{table} sends reports that this hub cannot read: install the same version on both", table
+            text = Sentence(
+                "{table} sends reports that this hub cannot read: install the same version on both", table=table
             )
             self._director.note(f"messages of {table}", text, table)
 

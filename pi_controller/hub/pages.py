@@ -27,7 +27,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from pi_controller.display.i18n import ENGLISH
+from pi_controller.display.i18n import resolve_language, translator
 from pi_controller.hub.boards import Boards
 from pi_controller.hub.join import PATH
 from pi_controller.hub.publish import zip_results
@@ -42,13 +42,13 @@ from pi_controller.tournament.competition import LaterMatchesStartedError
 from pi_controller.web import requests
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Sessions, Users
 from pi_controller.web.address import PageSettings, qr_code
-from pi_controller.web.app import file_response
+from pi_controller.web.app import file_response, respond_error
 from pi_controller.web.connection_limits import is_loopback
 from pi_controller.web.event_stream import DESK_HEARTBEAT_S, HEARTBEAT_S
 from pi_controller.web.feed import Feed
 from pi_controller.web.help_pages import help_routes
 from pi_controller.web.host_marks import load_host_marks
-from pi_controller.web.limits import HEADERS, RequestFilter
+from pi_controller.web.limits import RequestFilter
 from pi_controller.web.pushed_page import event_stream
 from pi_controller.web.roles import has_right
 from pi_controller.web.server import WebServer
@@ -161,14 +161,15 @@ class HubPages:
         self.join_server: JoinServer | None = None
         self._tokens = tokens
         host = load_host_marks(settings.marks)
-        self._boards = Boards(director, clock, ENGLISH, joining=self._joining, host=host, ahead=ahead)
+        self._tr = translator(resolve_language(settings.page.language))
+        self._boards = Boards(director, clock, self._tr, joining=self._joining, host=host, ahead=ahead)
         self._bell = Feed()  # ends the streams when the server stops
         self._version = 0
         self._update: tuple[int, object] = (0, None)
         self._numbering = threading.Lock()
         self._rendered: dict[str, tuple[int, bytes]] = {}
         self._signing = SignInRoutes(
-            Authenticator(self.users, Sessions(self.users), PinHasher(), clock), HOME, ENGLISH, heading=_HEADING
+            Authenticator(self.users, Sessions(self.users), PinHasher(), clock), HOME, self._tr, heading=_HEADING
         )
         self._static = {
             path.name: (path.read_bytes(), _TYPES[ending])
@@ -188,7 +189,9 @@ class HubPages:
         stream = page.stream
         shown = PageSettings(host=host)
         self._stream = (
-            WebServer(self._feed, page.host, stream, hosts=hosts, pages=shown) if stream is not None else None
+            WebServer(self._feed, page.host, stream, hosts=hosts, pages=shown, tr=self._tr)
+            if stream is not None
+            else None
         )
 
     def _joining(self) -> Joining | None:
@@ -280,9 +283,9 @@ class HubPages:
         app = Starlette(
             routes=routes,
             middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=posts, setting="[page] hosts")],
-            exception_handlers={HTTPException: _error_response, Exception: _error_response},
+            exception_handlers={HTTPException: respond_error, Exception: respond_error},
         )
-        app.state.tr = ENGLISH
+        app.state.tr = self._tr
         return app
 
     # public pages
@@ -331,7 +334,7 @@ class HubPages:
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
         if self._bell.watchers >= MAX_WATCHERS:
-            return PlainTextResponse("Too many are watching.\n", 503, {"retry-after": "10"})
+            return PlainTextResponse(self._tr.text("Too many are watching.") + "\n", 503, {"retry-after": "10"})
         return StreamingResponse(self._follow(page, token), media_type="text/event-stream")
 
     async def _follow(self, page: str, token: str | None) -> AsyncIterator[bytes]:
@@ -438,7 +441,7 @@ class HubPages:
         except LaterMatchesStartedError as error:
             raise IllegalActionError(*self._boards.explain_blocked_correction(error.matches)) from error
         except (IllegalActionError, InvalidActionError) as error:
-            raise self._boards.name_table_in_error(error) from error
+            raise type(error)(*map(self._boards.insert_table_names, error.sentences)) from error
 
     async def _undo(self, request: Request) -> Response:
         session = await self._signing.require_session(request)
@@ -553,10 +556,3 @@ def break_times(sent: BreakSent, t: float) -> tuple[float, float]:
     if begins >= ends:
         begins = on_day(sent.begins, ends - timedelta(days=1))
     return begins.timestamp(), ends.timestamp()
-
-
-async def _error_response(_: Request, error: Exception) -> Response:
-    if isinstance(error, HTTPException):
-        return PlainTextResponse("Page not found.\n", error.status_code)
-    headers = {name.decode(): value.decode() for name, value in HEADERS}  # the middleware does not see this response
-    return PlainTextResponse("That did not work.\n", 500, headers)

@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pi_controller.display.i18n import ENGLISH
+from pi_controller.display.i18n import ENGLISH, Translator
 from pi_controller.display.phrases import sheet_wording
 from pi_controller.errors import MatError, describe_error
 from pi_controller.hub.boards import Boards
@@ -66,10 +66,19 @@ def publish(boards: Boards, where: Path | Database, out: Path) -> int:
     return len(sheets)
 
 
-def publish_store(where: Path | Database, out: Path, clock: Callable[[], float], host: HostMarks | None = None) -> int:
-    """Write the site of the store at `where`, whether its hub runs or not; `clock` returns s since 1970."""
+def publish_store(
+    where: Path | Database,
+    out: Path,
+    clock: Callable[[], float],
+    host: HostMarks | None = None,
+    tr: Translator = ENGLISH,
+) -> int:
+    """Write the site of the store at `where` in the language of `tr`; `clock` returns s since 1970.
+
+    Its hub may be running.
+    """
     with Inbox(where) as inbox, TournamentLog(where) as tournament:
-        return publish(Boards(Director(tournament, inbox), clock, ENGLISH, host=host), where, out)
+        return publish(Boards(Director(tournament, inbox), clock, tr, host=host), where, out)
 
 
 def zip_results(boards: Boards, where: Path | Database) -> bytes:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from pi_controller.config.fields import Host, HostOrNone, Hosts, OptionalPath, Section, ShortName
+from pi_controller.config.fields import Host, HostOrNone, Hosts, Language, OptionalPath, Section, ShortName
 from pi_controller.config.load import read_model
 from pi_controller.config.model import MarksSection
 from pi_controller.errors import SettingsError, describe_error
@@ -38,6 +38,7 @@ class PageSection(Section):
 
     host: Host = Field(default="127.0.0.1", description='"0.0.0.0" serves everyone on the network')
     hosts: Hosts = Field(default=(), description="further names of this machine by which the pages are opened")
+    language: Language = Field(default="en", description="language of the pages and of the published results")
     port: int = Field(default=8090, ge=0, le=65535, description="0: any free port")
     https: int = Field(
         default=HTTPS_PORT,

@@ -13,6 +13,7 @@ from pi_controller.pinmap import pinmap
 from pi_controller.sensing.beads import field_scatter
 from pi_controller.sensing.magnetometer_faults import MagnetometerFault
 from pi_controller.sensing.module_turns import TURNS
+from pi_controller.text import Sentence, mark
 
 MIN_ANSWER_SHARE = 0.5
 """Smallest share of the scans that a working magnetometer answers."""
@@ -40,15 +41,21 @@ def diagnose_magnetometers(
     """
     left = built.copy()
     for address, parts in _find_silent_multiplexers(np.flatnonzero(built & (answered == 0.0)).tolist(), built).items():
-        found = f"none of its {len(parts)} magnetometers answers"
-        hint = "check its plug and its four wires, and that its address jumpers differ from the others'"
-        yield SENSORS.fails(f"multiplexer {address:#04x}", found, hint)
+        yield SENSORS.fails(
+            Sentence("multiplexer {address}", address=f"{address:#04x}"),
+            "none of its {count} magnetometers answers",
+            "check its plug and its four wires, and that its address jumpers differ from the others'",
+            count=len(parts),
+        )
         left[parts] = False
     for number in np.flatnonzero(left).tolist():
         name, why = magnetometer_name(number), faults.get(number)
         if why == "silent" or answered[number] < MIN_ANSWER_SHARE:
-            hint = "check its plug and its channel on the multiplexer; take magnets away from it"
-            yield SENSORS.fails(name, "dead: it does not answer, or is at its rail", hint)
+            yield SENSORS.fails(
+                name,
+                "dead: it does not answer, or is at its rail",
+                "check its plug and its channel on the multiplexer; take magnets away from it",
+            )
         elif why == "rail":
             yield SENSORS.fails(name, "at its rail", "take magnets and iron away from it")
         elif why == "stuck":
@@ -56,10 +63,14 @@ def diagnose_magnetometers(
         elif why == "noisy" or noise[number] > NOISY_MAGNETOMETER_UT:
             yield SENSORS.fails(name, "noisy", "check its plug; keep cables that carry current away from it")
         elif number in turned:
-            hint = "mount it like the others, or remove magnets and iron near it"
-            yield SENSORS.fails(name, f"seems to be turned: {turned[number]}", hint)
+            yield SENSORS.fails(
+                name,
+                "seems to be turned: {turn}",
+                "mount it like the others, or remove magnets and iron near it",
+                turn=turned[number],
+            )
         else:
-            yield SENSORS.passes(name, f"answers {100 * answered[number]:.0f} % of the time")
+            yield SENSORS.passes(name, "answers {share} % of the time", share=f"{100 * answered[number]:.0f}")
 
 
 def _find_silent_multiplexers(silent: Sequence[int], built: NDArray[np.bool_]) -> dict[int, list[int]]:
@@ -69,7 +80,7 @@ def _find_silent_multiplexers(silent: Sequence[int], built: NDArray[np.bool_]) -
     return {address: parts for address, parts in found.items() if len(parts) > 1 and {*parts} <= {*silent}}
 
 
-def magnetometer_name(number: int) -> str:
+def magnetometer_name(number: int) -> Sentence:
     """Return a magnetometer's name (0 first, in wire order): its number, its pad and its place there.
 
     Left and right are as the hider sees them.
@@ -77,9 +88,10 @@ def magnetometer_name(number: int) -> str:
     offsets = pinmap().magnetometers.offsets_mm
     pad, place = divmod(number, len(offsets))
     x, y = offsets[place]
-    side = "left" if x < 0 else "right" if x > 0 else "middle"
-    depth = "hider" if y < 0 else "hitter" if y > 0 else "middle"
-    return f"magnetometer {number + 1} (pad {pad + 1}, {depth} {side})"
+    side = Sentence("left" if x < 0 else "right" if x > 0 else "middle")
+    depth = Sentence("hider" if y < 0 else "hitter" if y > 0 else "middle")
+    words = mark("magnetometer {number} (pad {pad}, {depth} {side})")
+    return Sentence(words, number=number + 1, pad=pad + 1, depth=depth, side=side)
 
 
 def find_turned_sensors(ut: NDArray[np.float64], there: NDArray[np.bool_]) -> dict[int, str]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pi_controller.board import wire
 from pi_controller.host.findings import SENSORS, Finding
 from pi_controller.pinmap import pinmap
+from pi_controller.text import Sentence
 
 NOISY_COUNTS = 40.0
 """Noise, rms, above which soft strokes are lost: 34 dB below the rail."""
@@ -29,7 +30,7 @@ MIN_DISC_MS = 1.3
 
 Sensor = Literal["piezo", "fsr"]
 RestFault = Literal["", "rail", "diode", "bias"]
-Wrong = tuple[str, str]
+Wrong = tuple[Sentence, Sentence]
 """What is wrong, and the remedy."""
 
 
@@ -53,43 +54,48 @@ def diagnose_piezos(
         if wrong := wrong or _explain_noise(rms, why):
             yield SENSORS.fails(name, *wrong)
             continue
-        found = f"rests {level:+.0f} counts off the middle, noise {rms:.1f}"
+        found = [
+            Sentence("rests {level} counts off the middle, noise {noise}", level=f"{level:+.0f}", noise=f"{rms:.1f}")
+        ]
         step = steps.get(pad, 0)
         if step == wire.NOT_SWITCHED:
-            found += "; bias is not switched: disc not tested"
+            found.append(Sentence("bias is not switched: disc not tested"))
         elif step:
-            found += f"; its disc is there: {wire.disc_ms(step):.1f} ms"
+            found.append(Sentence("its disc is there: {time} ms", time=f"{wire.disc_ms(step):.1f}"))
         if still[pad - 1] and step in {0, wire.NOT_SWITCHED}:
-            found += "; it rests on one count, as a dead disc would: tap the pad and run the doctor again"
-        yield SENSORS.passes(name, found)
+            found.append(Sentence("it rests on one count, as a dead disc would: tap the pad and run the doctor again"))
+        yield SENSORS.passes(name, Sentence.join("; ", found))
 
 
-def piezo_name(pad: int) -> str:
+def piezo_name(pad: int) -> Sentence:
     """Return the name of a pad's strike sensor (pad 1 first)."""
-    return f"piezo of pad {pad}"
+    return Sentence("piezo of pad {pad}", pad=pad)
 
 
 def _explain_piezo(pad: int, rest: float, why: str, steps: Mapping[int, int]) -> Wrong | None:
     """Return what is wrong with the rest level or the disc, the most telling cause first; None if nothing is."""
     step = explain_step(pad, steps)
     if why in {"silent", "feeling nothing"} and (step is None or steps[pad] == wire.NOT_SWITCHED):
-        step = "silent: no signal", "check its cable and the disc; tap the pad and run the doctor again"
+        step = _wrong("silent: no signal", "check its cable and the disc; tap the pad and run the doctor again")
     return _explain_rest(rest, is_at_rail=why == "at its rail") or step
 
 
 def _explain_force(rest: float, why: str) -> Wrong | None:
     if why == "at its rail" or classify_rest(rest) == "rail":
-        rail = "ground" if rest < 0 else "3.3 V"
-        return f"at its rail: it rests at {rail}", "check its plug, its wire and its resistor"
+        rail = Sentence("ground") if rest < 0 else "3.3 V"
+        return _wrong("at its rail: it rests at {rail}", "check its plug, its wire and its resistor", rail=rail)
     if why in {"silent", "feeling nothing"}:
-        return "silent: no signal", "check its cable; tap the pad and run the doctor again"
+        return _wrong("silent: no signal", "check its cable; tap the pad and run the doctor again")
     return None
 
 
 def _explain_noise(noise: float, why: str) -> Wrong | None:
     if noise > NOISY_COUNTS or why in {"noisy", "drowned by hum or noise"}:
-        hint = "check its shield and ground; keep chargers, phones and hands away during the test"
-        return f"noisy: {noise:.0f} counts", hint
+        return _wrong(
+            "noisy: {noise} counts",
+            "check its shield and ground; keep chargers, phones and hands away during the test",
+            noise=f"{noise:.0f}",
+        )
     return None
 
 
@@ -109,18 +115,33 @@ def _explain_rest(counts: float, *, is_at_rail: bool) -> Wrong | None:
     R1, R3, D1 and D2 are the names in the drawing of the piezo input.
     """
     fault: RestFault = "rail" if is_at_rail else classify_rest(counts)
-    rail, resistor, diode = ("ground", "R1", "D2") if counts < 0 else ("3.3 V", "R3", "D1")
+    rail, resistor, diode = (Sentence("ground"), "R1", "D2") if counts < 0 else ("3.3 V", "R3", "D1")
     if fault == "rail":
-        hint = f"look for a short of its disc or wire to {rail}, and check its bias resistor {resistor}"
-        return f"at its rail: it rests at {rail}", hint
+        return _wrong(
+            "at its rail: it rests at {rail}",
+            "look for a short of its disc or wire to {rail}, and check its bias resistor {resistor}",
+            rail=rail,
+            resistor=resistor,
+        )
     if fault == "diode":
-        volt = VOLT_PER_COUNT * (MIDDLE_COUNTS - abs(counts))
-        hint = f"turn {diode} round (D1's band to 3V3, D2's to R2); else check its bias resistors R1 and R3"
-        return f"rests {volt:.2f} V from {rail}, as if its clamp diode {diode} were reversed", hint
+        return _wrong(
+            "rests {volt} V from {rail}, as if its clamp diode {diode} were reversed",
+            "turn {diode} round (D1's band to 3V3, D2's to R2); else check its bias resistors R1 and R3",
+            volt=f"{VOLT_PER_COUNT * (MIDDLE_COUNTS - abs(counts)):.2f}",
+            rail=rail,
+            diode=diode,
+        )
     if fault == "bias":
-        hint = "one of its bias resistors R1 and R3 has a wrong value: with two alike it rests at half the supply"
-        return f"rests {counts:+.0f} counts off the middle", hint
+        return _wrong(
+            "rests {level} counts off the middle",
+            "one of its bias resistors R1 and R3 has a wrong value: with two alike it rests at half the supply",
+            level=f"{counts:+.0f}",
+        )
     return None
+
+
+def _wrong(message: str, hint: str, **values: object) -> Wrong:
+    return Sentence(message, **values), Sentence(hint, **values)
 
 
 def explain_step(pad: int, steps: Mapping[int, int]) -> Wrong | None:
@@ -132,11 +153,17 @@ def explain_step(pad: int, steps: Mapping[int, int]) -> Wrong | None:
     if step == wire.NOT_SWITCHED:
         if not any(0 < other < wire.NOT_SWITCHED for other in steps.values()):
             return None
-        hint = f"connect its bias resistor R1 to GPIO{pinmap().board.bias_pin} as the others', and look for a short"
-        return "its level does not follow the bias pin, as the other pads' do", hint
+        return _wrong(
+            "its level does not follow the bias pin, as the other pads' do",
+            "connect its bias resistor R1 to GPIO{pin} as the others', and look for a short",
+            pin=pinmap().board.bias_pin,
+        )
     if not step:
-        return "short: its level does not rise to its rest", "look for a short of its disc or wire to ground"
+        return _wrong("short: its level does not rise to its rest", "look for a short of its disc or wire to ground")
     if wire.disc_ms(step) < MIN_DISC_MS:
-        found = f"no disc: it rises in {wire.disc_ms(step):.1f} ms, as an open input does"
-        return found, "check its plug, its wire and the solder joints on the disc"
+        return _wrong(
+            "no disc: it rises in {time} ms, as an open input does",
+            "check its plug, its wire and the solder joints on the disc",
+            time=f"{wire.disc_ms(step):.1f}",
+        )
     return None

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from pi_controller.host.findings import SENSORS, Finding
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.strip_faults import StripFault
+from pi_controller.text import Sentence
 
 NOISY_STRIP_COUNTS = 4.0
 """Noise, rms: five times as much is more than the highest touch threshold, 14 counts."""
@@ -42,25 +43,46 @@ def diagnose_strips(
         elif why == "stuck":
             yield SENSORS.fails(name, "stuck at one count", "unplug the board and plug it in again")
         elif why:
-            yield SENSORS.fails(name, f"{why}: its readings jump", "check its wire: it is loose")
+            yield SENSORS.fails(name, "restless: its readings jump", "check its wire: it is loose")
         elif mean > NO_STRIP_COUNTS or farads < OPEN_PF:
-            only = "" if np.isnan(farads) else f", only {farads:.0f} pF"
-            yield SENSORS.fails(name, f"no strip at this input{only}", "check its wire and its plug")
+            yield SENSORS.fails(
+                name,
+                "no strip at this input" if np.isnan(farads) else "no strip at this input, only {farads} pF",
+                "check its wire and its plug",
+                farads=f"{farads:.0f}",
+            )
         elif number in shorted:
-            found = f"touches {strip_name(shorted[number])}: {farads:.0f} pF, the sum of both"
-            yield SENSORS.fails(name, found, "look for copper or solder that joins the two")
+            yield SENSORS.fails(
+                name,
+                "touches {other}: {farads} pF, the sum of both",
+                "look for copper or solder that joins the two",
+                other=strip_name(shorted[number]),
+                farads=f"{farads:.0f}",
+            )
         elif rms > NOISY_STRIP_COUNTS:
-            hint = "check its wire and its plug; keep hands and chargers away during the test"
-            yield SENSORS.fails(name, f"noisy: {rms:.0f} counts", hint)
+            yield SENSORS.fails(
+                name,
+                "noisy: {noise} counts",
+                "check its wire and its plug; keep hands and chargers away during the test",
+                noise=f"{rms:.0f}",
+            )
         else:
-            found = f"{mean:.0f} counts, noise {rms:.1f}"
-            yield SENSORS.passes(name, found if np.isnan(farads) else f"{found}, {farads:.0f} pF")
+            yield SENSORS.passes(
+                name,
+                "{counts} counts, noise {noise}" if np.isnan(farads) else "{counts} counts, noise {noise}, {farads} pF",
+                counts=f"{mean:.0f}",
+                noise=f"{rms:.1f}",
+                farads=f"{farads:.0f}",
+            )
 
 
-def strip_name(number: int) -> str:
+def strip_name(number: int) -> Sentence:
     """Return the name of a touch strip (0 first, in wire order)."""
     strips = pinmap().touch.strips
-    return f"touch strip {number + 1} (pad {number // len(strips) + 1}, {strips[number % len(strips)]})"
+    pad, place = divmod(number, len(strips))
+    return Sentence(
+        "touch strip {number} (pad {pad}, {place})", number=number + 1, pad=pad + 1, place=Sentence(strips[place])
+    )
 
 
 def find_shorted_strips(pf: NDArray[np.float64]) -> dict[int, int]:

@@ -21,6 +21,7 @@ from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.steps import WalkView
 from pi_controller.calibration.walk import STEPS, Walk
 from pi_controller.config import Settings, read_settings
+from pi_controller.display.i18n import resolve_language, translator
 from pi_controller.errors import UsageError
 from pi_controller.journal.hidden_bead import may_hide_bead
 from pi_controller.output import open_console
@@ -167,7 +168,8 @@ def _keep(walk: Walk, folder: Path, name: str, *, add_earlier: bool) -> None:
 def _page(settings: Settings, stack: ExitStack) -> Callable[[WalkView], None]:
     """Start the walk's page; return the function that publishes a view on it."""
 
-    page = WalkPage(settings.web.host, settings.web.port)
+    tr = translator(resolve_language(settings.web.language))
+    page = WalkPage(settings.web.host, settings.web.port, tr)
     page.start()
     stack.callback(page.stop)
     print(f"calibration page: {page.url}", flush=True)

@@ -30,7 +30,7 @@ class DoctorReport(msgspec.Struct, frozen=True):
     def json(self) -> bytes:
         """Return the report as one JSON object: `ok`, `simulated`, `versions`, `lines`."""
         report = {"ok": self.ok, "simulated": self.simulated, "versions": self.versions, "lines": self.lines}
-        return msgspec.json.encode(report)
+        return msgspec.json.encode(report, enc_hook=str)
 
     def summary(self) -> str:
         """Return the numbers of lines that pass, fail and are not here."""

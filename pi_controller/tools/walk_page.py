@@ -9,7 +9,7 @@ import msgspec
 from markupsafe import Markup
 
 from pi_controller.calibration.steps import WalkView
-from pi_controller.display.i18n import ENGLISH
+from pi_controller.display.i18n import Translator
 from pi_controller.tools.walk_picture import BAR_MARKS, MARKS, OUTCOMES
 from pi_controller.web.pushed_page import PushedPage
 from pi_controller.web.templates import render
@@ -22,22 +22,26 @@ _PAGE, _WALK = (Path(__file__).with_name(name) for name in ("page.html", "walk.h
 
 
 class WalkPage(PushedPage[WalkView]):
-    """Serves the newest view at `host`:`port`. `publish` may be called from any thread."""
+    """Serves the newest view at `host`:`port` in the language of `tr`. `publish` may be called from any thread."""
 
-    def __init__(self, host: str, port: int) -> None:
-        super().__init__(host, port, ENGLISH, _STATIC)
+    def __init__(self, host: str, port: int, tr: Translator) -> None:
+        super().__init__(host, port, tr, _STATIC)
 
     def page(self, picture: WalkView | None) -> str:
         """Return the whole page."""
-        walk, ask = ("", "") if picture is None else (render_walk(picture), picture.ask)
-        return render(_PAGE, ENGLISH, walk=walk, ask=ask)
+        walk, ask = ("", "") if picture is None else (render_walk(picture, self._tr), picture.ask)
+        return render(_PAGE, self._tr, walk=walk, ask=ask)
 
     def event(self, picture: WalkView) -> tuple[str, bytes]:
         """Return the event with the walk as HTML, the instruction, and whether the walk is over."""
-        content = {"html": str(render_walk(picture)), "said": picture.ask, "over": picture.over}
+        content = {
+            "html": str(render_walk(picture, self._tr)),
+            "said": self._tr.text(picture.ask),
+            "over": picture.over,
+        }
         return "walk", msgspec.json.encode(content)
 
 
-def render_walk(view: WalkView) -> Markup:
-    """Return a view as HTML: the instruction, the bars, the steps."""
-    return Markup(render(_WALK, ENGLISH, view=view, marks=MARKS, outcomes=OUTCOMES, bar_marks=BAR_MARKS))  # noqa: S704 - escaped in render
+def render_walk(view: WalkView, tr: Translator) -> Markup:
+    """Return a view as HTML in the language of `tr`: the instruction, the bars, the steps."""
+    return Markup(render(_WALK, tr, view=view, marks=MARKS, outcomes=OUTCOMES, bar_marks=BAR_MARKS))  # noqa: S704 - escaped in render

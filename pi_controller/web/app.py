@@ -62,6 +62,16 @@ def _readable(answer: Answer, sites: Sequence[str]) -> Answer:
     return answer_readable
 
 
+async def respond_error(request: Request, error: Exception) -> Response:
+    """Return the plain response to a missing page, or to an `error` of the program, in the application's language."""
+    text = request.app.state.tr.text
+    if isinstance(error, HTTPException):
+        return PlainTextResponse(f"{text('Page not found.')}\n", error.status_code, error.headers)
+    # the middleware does not see this response
+    headers = {name.decode(): value.decode() for name, value in HEADERS}
+    return PlainTextResponse(f"{text('That did not work.')}\n", 500, headers)
+
+
 def make_app(
     routes: Sequence[Route],
     more: Sequence[Route],
@@ -79,13 +89,6 @@ def make_app(
         if content is None:
             raise HTTPException(404)
         return file_response(content, media_type)
-
-    async def respond_error(_: Request, error: Exception) -> Response:
-        if isinstance(error, HTTPException):
-            return PlainTextResponse("Page not found.\n", error.status_code, error.headers)
-        # the middleware does not see this response
-        headers = {name.decode(): value.decode() for name, value in HEADERS}
-        return PlainTextResponse("That did not work.\n", 500, headers)
 
     posts = tuple(route.path for route in more if "POST" in (route.methods or ()))
     app = Starlette(

@@ -134,7 +134,7 @@ class PushedPage(ABC, Generic[Picture]):
             if request.method == "HEAD":
                 return Response(media_type="text/event-stream")
             if self._bell.watchers >= self._most:
-                return PlainTextResponse("Too many are watching.\n", 503, {"retry-after": "10"})
+                return PlainTextResponse(self._tr.text("Too many are watching.") + "\n", 503, {"retry-after": "10"})
             return StreamingResponse(self._stream(), media_type="text/event-stream")
 
         routes = [Route("/", page), Route("/events", events)]

@@ -83,7 +83,9 @@ def error_response(request: Request, error: MatError) -> Response:
     found = _STATUS.get(error.code, 400)
     log.warning("%s %s from %s refused: %d %s", request.method, request.url.path, client_ip(request), found, error.code)
     wait_s, issues = getattr(error, "wait_s", 0.0), getattr(error, "issues", {})
-    content = ErrorBody(error.code, *error.translate(request.app.state.tr.text), wait_s, issues)
+    text: Callable[[str], str] = request.app.state.tr.text
+    issues = {key: text(issue) for key, issue in issues.items()}
+    content = ErrorBody(error.code, *map(text, error.sentences), wait_s, issues)
     refused = json_response(ErrorResponse(content), found)
     if wait_s:
         refused.headers["retry-after"] = str(ceil(wait_s))

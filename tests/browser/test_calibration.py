@@ -4,6 +4,7 @@ import pytest
 from headless import await_drawn
 
 from pi_controller.calibration.steps import Bar, StepView, WalkView, make_fault
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.tools.walk_page import WalkPage
 
 BARS = tuple(Bar(f"pad {pad} middle", 0.25 * pad, "-30 dB, 3 of 5 taps", "now") for pad in range(1, 5))
@@ -16,7 +17,7 @@ VIEW = WalkView(STEPS, 1, "Tap pad 1 with the stick 5 times, as lightly as shoul
 
 @pytest.mark.parametrize("width", [pytest.param(390, marks=pytest.mark.smoke), 1366, 1920])
 def test_it_follows_the_walk_and_fits_the_screen(chromium, width):
-    walk = WalkPage("127.0.0.1", 0)
+    walk = WalkPage("127.0.0.1", 0, ENGLISH)
     walk.publish(VIEW)
     walk.start()
     page = chromium.new_page(viewport={"width": width, "height": 844})

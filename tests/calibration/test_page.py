@@ -8,6 +8,7 @@ from travel import travelling
 from visit import visitor
 
 from pi_controller.calibration.steps import Bar, StepView, WalkView, make_fault
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.tools.walk_page import WalkPage, render_walk
 
 VIEW = WalkView(
@@ -24,7 +25,7 @@ VIEW = WalkView(
 
 @pytest.fixture
 def page():
-    page = WalkPage("127.0.0.1", 0)
+    page = WalkPage("127.0.0.1", 0, ENGLISH)
     page.publish(VIEW)
     return page
 
@@ -36,7 +37,7 @@ def web(page):
 
 
 def test_every_text_is_escaped():
-    html = render_walk(VIEW)
+    html = render_walk(VIEW, ENGLISH)
     assert "<script>" not in html
     assert "<b>" not in html
     assert "pad &lt;1&gt;" in html
@@ -45,7 +46,7 @@ def test_every_text_is_escaped():
 
 @pytest.mark.parametrize("share", [-1.0, 2.0, 0.0, 1.0])
 def test_a_bar_stays_in_its_frame(share):
-    html = render_walk(WalkView(steps=(), at=0, ask="", bars=(Bar("x", share, ""),)))
+    html = render_walk(WalkView(steps=(), at=0, ask="", bars=(Bar("x", share, ""),)), ENGLISH)
     assert 'width="0"' in html or 'width="100"' in html
 
 

@@ -25,8 +25,6 @@ from pi_controller.errors import MatError, UsageError
 from pi_controller.text import SUFFIX
 
 _PACKAGE = Path(pi_controller.__file__).parent
-_TRANSLATED_FOLDERS = ("display", "games", "web", "hub", "exhibit")
-"""The folders with sentences for players and visitors. Commands are always in English."""
 REFUSING = (
     "exhibit",
     "games",
@@ -41,8 +39,8 @@ REFUSING = (
     "web",
 )
 """The folders and modules whose errors a page can show."""
-ONE, MANY = {"mark", "text"}, {"plural"}
-"""The functions that mark a sentence, and those that mark a singular and a plural."""
+ONE, MANY, ALL = {"mark", "text", "Sentence"}, {"plural"}, {"fail", "fails", "passes", "absent", "make_fault"}
+"""The functions that mark a sentence, a singular and a plural, or all their texts."""
 _HEADER = """Sentences of Moccasin Mat, for those who speak a language: see LANGUAGES.md.
 Words called at the table are the game's own and are not in this list.
 Words in braces, such as {hider}, are put in by the table: keep them as they are, in any order."""
@@ -77,25 +75,36 @@ def _all_sentences() -> list[tuple[Path, list[tuple[str, str]]]]:
     shown, refusing = sources(), refusing_sources()
     readers = [(path, sentences if path.suffix == ".py" else template_sentences) for path in shown]
     readers += [(path, refusals) for path in refusing]
-    readers += [(path, sentences) for path in refusing if path not in shown]  # marked ones
     return [(path, [*read(path.read_text("utf-8"))]) for path, read in sorted(readers, key=lambda one: one[0])]
 
 
 def sources() -> list[Path]:
-    """Return the modules and templates with sentences for players and visitors."""
-    files = (path for folder in _TRANSLATED_FOLDERS for path in (_PACKAGE / folder).rglob("*"))
-    return sorted(path for path in files if path.suffix in {".py", ".html"})
+    """Return the modules and templates, which may have sentences for players and visitors."""
+    return sorted(path for path in _PACKAGE.rglob("*") if path.suffix in {".py", ".html"})
 
 
 def sentences(source: str) -> Iterator[tuple[str, str]]:
     """Yield the sentences of a module in order, each with its plural form or ""."""
     for call in _calls(ast.parse(source)):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        texts = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
-        if name in ONE and texts:
-            yield texts[0], ""
-        elif name in MANY and len(texts) == 2:
+        texts = [text for arg in call.args for text in constants(arg)]
+        if name in MANY and len(texts) == 2:
             yield texts[0], texts[1]
+        elif name in ONE:
+            yield from ((text, "") for arg in call.args[:1] for text in constants(arg))
+        elif name in ALL:
+            yield from ((text, "") for text in texts)
+
+
+def constants(node: ast.expr) -> list[str]:
+    """Return the texts that an expression can be, as far as they stand in it."""
+    match node:
+        case ast.Constant(value=str(text)) if text:
+            return [text]
+        case ast.IfExp(body=first, orelse=second):
+            return constants(first) + constants(second)
+        case _:
+            return []
 
 
 def refusing_sources() -> list[Path]:
@@ -116,7 +125,7 @@ def error_calls(source: str) -> Iterator[tuple[str, list[ast.expr]]]:
 def refusals(source: str) -> Iterator[tuple[str, str]]:
     """Yield the messages and hints of a module's errors in order, as `sentences` does."""
     for _, texts in error_calls(source):
-        yield from ((text.value, "") for text in texts if isinstance(text, ast.Constant) and text.value)
+        yield from ((one, "") for text in texts for one in constants(text))
 
 
 def template_sentences(source: str) -> Iterator[tuple[str, str]]:
