@@ -22,18 +22,18 @@ from pi_controller.sensing.bead_solver import BEAD_HEIGHT_MM, MARKED_AM2, Steel
 from pi_controller.sensing.beads import FLOOR_UT, ModuleCorrection
 from pi_controller.sensing.events import BeadsAtRest, MatEvent
 from pi_controller.sensing.magnetometer_diagnosis import magnetometer_name
-from pi_controller.text import Sentence, join_words, mark
+from pi_controller.text import Sentence, join_words
 
 Array = NDArray[np.float64]
 
 SPOTS = (
-    (mark("Lay the marked bead in the middle of pad {pad} and take the hand away."), (0.0, 0.0)),
+    (Sentence("Lay the marked bead in the middle of pad {pad} and take the hand away."), (0.0, 0.0)),
     (
-        mark("Lay the marked bead near the left corner of pad {pad} at the hider's edge and take the hand away."),
+        Sentence("Lay the marked bead near the left corner of pad {pad} at the hider's edge and take the hand away."),
         (-80.0, -100.0),
     ),
     (
-        mark("Lay the marked bead near the right corner of pad {pad} at the hitter's edge and take the hand away."),
+        Sentence("Lay the marked bead near the right corner of pad {pad} at the hitter's edge and take the hand away."),
         (80.0, 100.0),
     ),
 )
@@ -56,7 +56,7 @@ READING_NOISE_UT = 0.5
 """Noise of a reading averaged over the last scans, in the search for steel."""
 MAX_NAMED = 4
 """More modules than this that contradict the others are no fault of a module."""
-STEEL_HINT = mark("move the mat, or put wood between, and calibrate again")
+STEEL_HINT = Sentence("move the mat, or put wood between, and calibrate again")
 
 
 class Reading(NamedTuple):
@@ -88,7 +88,7 @@ class BeadStep(PadByPad):
     """
 
     name = "bead"
-    title = mark("The bead on each pad")
+    title = Sentence("The bead on each pad")
 
     def __init__(self, pads: int) -> None:
         super().__init__(pads)
@@ -152,7 +152,7 @@ class BeadStep(PadByPad):
         bars: list[Bar] = []
         for pad, state in enumerate(self.states, 1):
             done = sum(reading.pad == pad for reading in self._readings)
-            text = {"now": mark("asked for"), "bad": mark("not right")}.get(state, "to come")
+            text = {"now": Sentence("asked for"), "bad": Sentence("not right")}.get(state, Sentence("to come"))
             if done:
                 text = Sentence("{n} of {all} places", n=done, all=len(SPOTS))
             bars.append(Bar(Sentence("pad {pad}", pad=pad), done / len(SPOTS), text, state))
@@ -160,7 +160,7 @@ class BeadStep(PadByPad):
 
     @staticmethod
     def _no_bead(pad: int) -> tuple[str, str]:
-        hint = mark("check that it holds its magnet; 'moccasin-mat doctor' names dead magnetometers")
+        hint = Sentence("check that it holds its magnet; 'moccasin-mat doctor' names dead magnetometers")
         return Sentence("no bead is read on pad {pad}", pad=pad), hint
 
     # one reading
@@ -241,7 +241,7 @@ class BeadStep(PadByPad):
             self._report_contradiction(diagnosis)
         if not self.wrong:
             strong = join_words(f"{1000 * moment:.0f}" for moment in self.moments)
-            words = mark("the bead is read as one, marked, on the right pad; strength {strong} mA m\u00b2")
+            words = Sentence("the bead is read as one, marked, on the right pad; strength {strong} mA m\u00b2")
             self.found = [Sentence(words, strong=strong)]
             self.found += [describe_cause(cause) for cause in diagnosis.causes]
             if self._steel_at:
@@ -338,10 +338,10 @@ class BeadStep(PadByPad):
                     ),
                 )
             elif not all(bead.marked for bead in beads):
-                what = mark("the bead on pad {pad} is read as an unmarked ball")
+                what = Sentence("the bead on pad {pad} is read as an unmarked ball")
                 self._fail_pad(pad, make_fault(what, "use the bead with the strong magnet", pad=pad))
             elif self.moments[pad - 1] < WEAK * MARKED_AM2:
-                what = mark("the bead on pad {pad} is weak")
+                what = Sentence("the bead on pad {pad} is weak")
                 self._fail_pad(pad, make_fault(what, "use a bead with a magnet of 6 x 6 mm, N42", pad=pad))
 
     @property

@@ -11,7 +11,7 @@ from pi_controller.sensing.events import BeadsAtRest, HandIn, MatEvent, Strike
 from pi_controller.sensing.magnetometer_diagnosis import NOISY_MAGNETOMETER_UT
 from pi_controller.sensing.piezo_diagnosis import NOISY_COUNTS, Sensor
 from pi_controller.sensing.strip_diagnosis import NOISY_STRIP_COUNTS
-from pi_controller.text import Sentence, join_words, mark
+from pi_controller.text import Sentence, join_words
 
 CALM_S = 6.0
 """How long the mat must stay untouched: longer than detecting any dead sensor takes."""
@@ -29,7 +29,7 @@ class EmptyStep:
     """
 
     name = "empty"
-    title = mark("The empty mat")
+    title = Sentence("The empty mat")
     pad: int | None = None
     spot: int | None = None
 
@@ -63,11 +63,11 @@ class EmptyStep:
                 continue
             match event:
                 case HandIn():
-                    words = mark("A hand was felt at pad {pad}: keep hands away from the mat.")
+                    words = Sentence("A hand was felt at pad {pad}: keep hands away from the mat.")
                     self._note_disturbance(t, Sentence(words, pad=event.pad))
                 case Strike():
                     self._struck.append(event.pads[0])
-                    words = mark("A hit was felt on pad {pad}: do not touch the mat.")
+                    words = Sentence("A hit was felt on pad {pad}: do not touch the mat.")
                     self._note_disturbance(t, Sentence(words, pad=event.pads[0]))
                 case BeadsAtRest():
                     self._read(t, event)
@@ -91,22 +91,22 @@ class EmptyStep:
 
     def ask(self) -> str:
         """Return the current instruction for the person at the mat."""
-        return mark("Take the bead off the mat and keep hands, phones and keys away from it.")
+        return Sentence("Take the bead off the mat and keep hands, phones and keys away from it.")
 
     def bars(self) -> tuple[Bar, ...]:
         """Return the live bars."""
         long = DOUBT_S if self._doubt else CALM_S
         quiet = min(self._now - self._calm, long)
         bars = [
-            Bar(mark("still"), quiet / long, Sentence("{n} of {all} s", n=f"{quiet:.0f}", all=f"{long:.0f}"), "now")
+            Bar(Sentence("still"), quiet / long, Sentence("{n} of {all} s", n=f"{quiet:.0f}", all=f"{long:.0f}"), "now")
         ]
         for pad, rms in enumerate([] if self._magnets_only else self.readings.piezo.rms.tolist(), 1):
             state = "bad" if rms > NOISY_COUNTS else "good" if self.over else "now"
             noise = Sentence("noise {n} counts", n=f"{rms:.1f}")
             bars.append(Bar(Sentence("pad {pad}", pad=pad), min(rms / NOISY_COUNTS, 1.0), noise, state))
         rows = [
-            (mark("strips"), self.readings.touch, NOISY_STRIP_COUNTS, mark("noise {n} counts")),
-            (mark("magnets"), self.readings.field, NOISY_MAGNETOMETER_UT, mark("noise {n} \u00b5T")),
+            (Sentence("strips"), self.readings.touch, NOISY_STRIP_COUNTS, Sentence("noise {n} counts")),
+            (Sentence("magnets"), self.readings.field, NOISY_MAGNETOMETER_UT, Sentence("noise {n} \u00b5T")),
         ]
         rows = rows[self._magnets_only :] if self._detectors.built.any() else rows[:1]
         for label, readings, most, text in rows:
@@ -123,9 +123,9 @@ class EmptyStep:
         self._doubt = pad is not None and not beads.sure
         if pad is not None:
             words = (
-                mark("A magnet is read {where}: take the bead, phones and keys away from the mat.")
+                Sentence("A magnet is read {where}: take the bead, phones and keys away from the mat.")
                 if beads.sure
-                else mark("There may be a magnet {where}: take the bead, phones and keys away from the mat.")
+                else Sentence("There may be a magnet {where}: take the bead, phones and keys away from the mat.")
             )
             self._note_disturbance(t, Sentence(words, where=describe_place(pad)))
         elif before:
@@ -170,6 +170,6 @@ class EmptyStep:
                 Sentence("touch strips: noise up to {noise} counts", noise=f"{readings.touch.rms.max():.1f}"),
             ]
         if self._detectors.built.any():
-            words = mark("magnetometers: noise up to {noise} \u00b5T; the empty mat is known")
+            words = Sentence("magnetometers: noise up to {noise} \u00b5T; the empty mat is known")
             lines.append(Sentence(words, noise=f"{readings.field.rms.max():.1f}"))
         return lines

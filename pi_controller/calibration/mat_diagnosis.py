@@ -16,11 +16,11 @@ from pi_controller.sensing.magnetometer_diagnosis import diagnose_magnetometers
 from pi_controller.sensing.piezo_diagnosis import Sensor, diagnose_piezos
 from pi_controller.sensing.running_stats import RunningStats
 from pi_controller.sensing.strip_diagnosis import diagnose_strips
-from pi_controller.text import Sentence, mark
+from pi_controller.text import Sentence
 
 ENOUGH_SCANS = 50
 """Scans after which a strip that never changed is stuck."""
-BUS_HINT = mark("check SDA, SCL, 3V3 and ground from the board to the first part, and the two pull-up resistors")
+BUS_HINT = Sentence("check SDA, SCL, 3V3 and ground from the board to the first part, and the two pull-up resistors")
 
 Part = Literal["pads", "strips", "magnetometers"]
 PARTS: tuple[Part, ...] = ("pads", "strips", "magnetometers")

@@ -12,7 +12,7 @@ from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.events import HandIn, HandOut, MatEvent
 from pi_controller.sensing.hands import HandSettings
-from pi_controller.text import Sentence, join_words, mark
+from pi_controller.text import Sentence, join_words
 
 SHARE = 0.225
 """The touch threshold is this share of the counts lost by the weakest middle strip: 9 of 40 counts."""
@@ -27,7 +27,7 @@ class SlideStep(PadByPad):
     """Asks for a hand under each pad. `rest` and `noise` (pads, strips) are the empty mat's counts and their noise."""
 
     name = "hands"
-    title = mark("A hand under each pad")
+    title = Sentence("A hand under each pad")
 
     def __init__(self) -> None:
         super().__init__(PADS)
@@ -66,7 +66,7 @@ class SlideStep(PadByPad):
             if isinstance(event, HandIn | HandOut) and event.pad != self.pad:
                 if isinstance(event, HandIn):
                     self._elsewhere.add(event.pad)
-                    words = mark("A hand was felt at pad {other}; please use pad {pad}.")
+                    words = Sentence("A hand was felt at pad {other}; please use pad {pad}.")
                     self.note = Sentence(words, other=event.pad, pad=self.pad)
             elif isinstance(event, HandIn):
                 self._in, self.moved, self.note = event, t, ""
@@ -102,7 +102,7 @@ class SlideStep(PadByPad):
         """Return the current instruction for the person at the mat."""
         if self._in is not None:
             return Sentence("Draw the hand out from under pad {pad} again.", pad=self.pad)
-        words = mark("From the hider's side, slide a hand flat under pad {pad}, wait a moment, and draw it out.")
+        words = Sentence("From the hider's side, slide a hand flat under pad {pad}, wait a moment, and draw it out.")
         return Sentence(words, pad=self.pad)
 
     def bars(self) -> tuple[Bar, ...]:
@@ -118,10 +118,10 @@ class SlideStep(PadByPad):
             bars.append(Bar(label, share, Sentence("{n} counts lost", n=f"{max(lost, 0.0):.0f}"), state))
         for number, state in enumerate(self.states, 1):
             labels = {
-                "wait": mark("to come"),
-                "now": mark("hand in") if self._in else mark("asked for"),
-                "good": mark("in and out"),
-                "bad": mark("not right"),
+                "wait": Sentence("to come"),
+                "now": Sentence("hand in") if self._in else Sentence("asked for"),
+                "good": Sentence("in and out"),
+                "bad": Sentence("not right"),
             }
             done = 1.0 if state == "good" else 0.5 if state == "now" and self._in else 0.0
             bars.append(Bar(Sentence("pad {pad}", pad=number), done, labels[state], state))

@@ -9,7 +9,7 @@ from pi_controller.calibration.detectors import Detectors
 from pi_controller.calibration.steps import Bar, PadByPad, make_fault
 from pi_controller.pads import PADS
 from pi_controller.sensing.events import MatEvent, Strike
-from pi_controller.text import Sentence, join_words, mark
+from pi_controller.text import Sentence, join_words
 
 TAPS = 5
 RING_S = 0.05
@@ -26,7 +26,7 @@ class TapStep(PadByPad):
     """Asks for taps, pad by pad."""
 
     name = "taps"
-    title = mark("Taps on each pad")
+    title = Sentence("Taps on each pad")
 
     def __init__(self) -> None:
         super().__init__(PADS)
@@ -83,7 +83,7 @@ class TapStep(PadByPad):
 
     def ask(self) -> str:
         """Return the current instruction for the person at the mat."""
-        words = mark("Tap pad {pad} with the stick {taps} times, as lightly as should still count.")
+        words = Sentence("Tap pad {pad} with the stick {taps} times, as lightly as should still count.")
         return Sentence(words, pad=self.pad, taps=TAPS)
 
     def bars(self) -> tuple[Bar, ...]:

@@ -25,9 +25,9 @@ from pi_controller.calibration.tap_step import TapStep
 from pi_controller.pads import PADS
 from pi_controller.sensing.piezo_diagnosis import Sensor
 from pi_controller.sensing.strikes import StrikeSettings
-from pi_controller.text import Sentence, mark
+from pi_controller.text import Sentence
 
-NO_BOARD = mark("Waiting for the board.")
+NO_BOARD = Sentence("Waiting for the board.")
 STEPS = (EmptyStep.name, TapStep.name, SlideStep.name, BeadStep.name)
 """Names of the steps, in order."""
 

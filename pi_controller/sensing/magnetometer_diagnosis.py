@@ -13,7 +13,7 @@ from pi_controller.pinmap import pinmap
 from pi_controller.sensing.beads import field_scatter
 from pi_controller.sensing.magnetometer_faults import MagnetometerFault
 from pi_controller.sensing.module_turns import TURNS
-from pi_controller.text import Sentence, mark
+from pi_controller.text import Sentence
 
 MIN_ANSWER_SHARE = 0.5
 """Smallest share of the scans that a working magnetometer answers."""
@@ -90,7 +90,7 @@ def magnetometer_name(number: int) -> Sentence:
     x, y = offsets[place]
     side = Sentence("left" if x < 0 else "right" if x > 0 else "middle")
     depth = Sentence("hider" if y < 0 else "hitter" if y > 0 else "middle")
-    words = mark("magnetometer {number} (pad {pad}, {depth} {side})")
+    words = Sentence("magnetometer {number} (pad {pad}, {depth} {side})")
     return Sentence(words, number=number + 1, pad=pad + 1, depth=depth, side=side)
 
 

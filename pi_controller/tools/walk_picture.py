@@ -10,11 +10,17 @@ from rich.table import Table
 from rich.text import Text
 
 from pi_controller.calibration.steps import StepView, WalkView
-from pi_controller.text import mark
+from pi_controller.text import Sentence
 
 BAR_CELLS = 32
 MARKS = {"to_come": "\u00b7", "now": "\u25b6", "passed": "\u2713", "failed": "\u2717", "left_out": "\u2013"}
-OUTCOMES = {"to_come": "", "now": "", "passed": mark("pass"), "failed": mark("FAIL"), "left_out": mark("left out")}
+OUTCOMES = {
+    "to_come": "",
+    "now": "",
+    "passed": Sentence("pass"),
+    "failed": Sentence("FAIL"),
+    "left_out": Sentence("left out"),
+}
 STYLES = {"to_come": "dim", "now": "bold", "passed": "green", "failed": "bold red", "left_out": "dim"}
 BAR_MARKS = {"wait": " ", "now": "\u25b6", "good": "\u2713", "bad": "\u2717"}
 BAR_STYLES = {"wait": "dim", "now": "cyan", "good": "green", "bad": "red"}

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 
 from pi_controller.display.i18n import Translator
+from pi_controller.text import Sentence
 from pi_controller.web.address import qr_code
 
 LONG_NAME_CHARS = (14, 36, 44)
@@ -25,8 +27,9 @@ _BETWEEN = re.compile(r"(?<=[>}])(\s*\n\s*)(?=[<{])")
 
 
 def render(template: str | Path, tr: Translator, **values: Any) -> str:
-    """Render `template`, a name in `templates/` or a path, as HTML in the language of `tr` (`text` translates).
+    """Render `template`, a name in `templates/` or a path, as HTML in the language of `tr`.
 
+    Each `Sentence` among the values is translated where it is shown, and `text` translates what the template says.
     Every value except `markupsafe.Markup` is escaped. A missing value raises `jinja2.UndefinedError`.
     """
     made = environment().get_template(str(template))
@@ -36,7 +39,13 @@ def render(template: str | Path, tr: Translator, **values: Any) -> str:
 @cache
 def environment() -> Environment:
     """Return the Jinja2 environment, which compiles each template once."""
-    made = Environment(loader=FunctionLoader(_source), autoescape=True, undefined=StrictUndefined, auto_reload=False)
+    made = Environment(
+        loader=FunctionLoader(_source),
+        autoescape=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+        finalize=_translate,
+    )
     made.globals["qr_code"] = qr_code
     made.filters["text_size"] = text_size
     made.filters["json"] = lambda value: msgspec.json.encode(value).decode()
@@ -46,6 +55,11 @@ def environment() -> Environment:
 def text_size(text: str, limits: tuple[int, ...] = LONG_NAME_CHARS) -> str:
     """Return the mark of a text's length for the style sheets: "", "long", "longest" or "extreme"."""
     return ("", "long", "longest", "extreme")[sum(len(text) > limit for limit in limits)]
+
+
+@pass_context
+def _translate(context: Context, value: object) -> object:
+    return context["text"](value) if isinstance(value, Sentence) else value
 
 
 def _source(name: str) -> str:

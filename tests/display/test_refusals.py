@@ -56,7 +56,7 @@ def test_refused_request_is_answered_in_page_language(tr):
 def test_values_are_filled_in_after_translation(tr):
     error = MatError("pad {pad} was hit first in this hide", "the second hit takes another pad", pad="{x}")
     assert error.message == "pad {x} was hit first in this hide"
-    assert error.translate(tr.text)[0] == f"{OPEN}pad {{x}} was hit first in this hide{SHUT}"
+    assert tr.text(error.sentences[0]) == f"{OPEN}pad {{x}} was hit first in this hide{SHUT}"
 
 
 @pytest.mark.parametrize("name", registry.names())
