@@ -10,7 +10,6 @@ from typing import Any, cast
 
 MAX_NAME_CHARS = 60
 """Maximum length of the name of a team, a player, a judge, a user, a table or an installation; see `is_name_length`."""
-NAME_LENGTH = f"1 to {MAX_NAME_CHARS} characters"
 _MAX_CHARS = 40
 _JOINERS = "\u200c\u200d"
 _BREAKS = "\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"
@@ -56,6 +55,22 @@ class Sentence(str):
             for name, value in self.values.items()
         }
         return Sentence(self.template, **changed)
+
+
+def pack_sentence(value: object) -> object:
+    """Return a sentence as JSON has it, any other value as text; the `enc_hook` of msgspec."""
+    return {"text": value.template, "values": value.values} if isinstance(value, Sentence) else str(value)
+
+
+def unpack_sentence(_: type, packed: Any) -> Sentence:
+    """Return the sentence of `pack_sentence`, or that of a text; the `dec_hook` of msgspec."""
+    if isinstance(packed, str):
+        return Sentence(packed)
+    values = {name: unpack_sentence(_, one) if isinstance(one, dict) else one for name, one in packed["values"].items()}
+    return Sentence(packed["text"], **values)
+
+
+NAME_LENGTH = Sentence("1 to {most} characters", most=MAX_NAME_CHARS)
 
 
 def normalize_name(name: str) -> str:
@@ -128,6 +143,13 @@ def format_value(value: object) -> str:
 def join_words(words: Iterable[str]) -> Sentence:
     """Return the words joined as `a, b, c`."""
     return Sentence.join(", ", words)
+
+
+def join_or(words: Iterable[str]) -> Sentence:
+    """Return the words joined as `a or b or c`."""
+    return Sentence.join(
+        " ", (word for n, one in enumerate(words) for word in ((Sentence("or"), one) if n else (one,)))
+    )
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> Sentence:

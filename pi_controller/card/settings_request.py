@@ -17,6 +17,7 @@ from pi_controller.errors import SettingsError
 from pi_controller.host.files import atomic_write
 from pi_controller.host.place import Place
 from pi_controller.host.request import read_request_file
+from pi_controller.text import pack_sentence
 
 MAX_BYTES = 65_536
 MACHINE_KEYS = frozenset({"name", "hub", *(f"wifi.{key}" for key in machine_settings.Wifi.model_fields)})
@@ -51,9 +52,9 @@ def accept(place: Place) -> tuple[str, bool]:
         answer, line = SaveAnswer(asked.number, saved), f"saved: {', '.join(keys)}"
     except SettingsError as error:
         issues = error.issues if isinstance(error, edit.EditError) else {}
-        answer = SaveAnswer(asked.number, "", error.code, error.message, error.hint, issues)
+        answer = SaveAnswer(asked.number, "", error.code, *error.sentences, issues)
         line = f"refused: {error.message}"
-    atomic_write(settings.with_name(ANSWER), msgspec.json.encode(answer), 0o644)
+    atomic_write(settings.with_name(ANSWER), msgspec.json.encode(answer, enc_hook=pack_sentence), 0o644)
     return line, restarts
 
 
@@ -76,7 +77,7 @@ def _save(asked: SaveRequest, settings: Path) -> str:
 def change_machine(path: Path, changes: Mapping[str, Any]) -> str:
     """Return the content of machine.toml at `path` with `changes`. Raises `EditError` with the fault of each key."""
     if others := sorted(set(changes) - MACHINE_KEYS):
-        raise edit.EditError(f"these are no settings of this page: {', '.join(others)}"[:300])
+        raise edit.EditError("these are no settings of this page: {keys}", keys=", ".join(others)[:200])
     text = read_text(path) if path.exists() else ""
     new = edit.edit_text(text, {tuple(key.split(".")): value for key, value in changes.items()})
     edit.require_valid(machine_settings.Machine, tomllib.loads(new))
@@ -87,4 +88,6 @@ def _read_request(path: Path) -> SaveRequest:
     try:
         return msgspec.json.decode(read_request_file(path, MAX_BYTES + 1), type=SaveRequest)
     except (OSError, msgspec.MsgspecError) as error:
-        raise SettingsError(f"there is no valid request in {path}", "save on the page of the settings") from error
+        raise SettingsError(
+            "there is no valid request in {path}", "save on the page of the settings", path=path
+        ) from error

@@ -21,15 +21,16 @@ from pi_controller.errors import SettingsError, describe_error
 from pi_controller.host.files import atomic_write
 from pi_controller.rules import registry
 from pi_controller.rules.options import Choice, Flag, Option, format_option
+from pi_controller.text import Sentence
 
 KEPT = ".before"
 """Added to the name of a settings file: the file as it was before the last change from the page."""
-_LOCKING = "Set it in the settings file: a wrong value would lock this page."
-_BY_HOST = "Set it in the settings file: it decides which program gets what the pages show."
-FIXED: Mapping[Keys, str] = {
+_LOCKING = Sentence("Set it in the settings file: a wrong value would lock this page.")
+_BY_HOST = Sentence("Set it in the settings file: it decides which program gets what the pages show.")
+FIXED: Mapping[Keys, Sentence] = {
     **dict.fromkeys((("web", key) for key in ("enabled", "host", "port", "hosts", "proxy", "judges")), _LOCKING),
-    ("table", "journal"): "Set it in the settings file: another journal is another game.",
-    ("hub",): "'moccasin-mat hub join' sets it.",
+    ("table", "journal"): Sentence("Set it in the settings file: another journal is another game."),
+    ("hub",): Sentence("'moccasin-mat hub join' sets it."),
     ("observers", "load"): _BY_HOST,
     ("strips", "scene"): _BY_HOST,
     ("webhook",): _BY_HOST,
@@ -51,7 +52,7 @@ class FieldContent(msgspec.Struct, frozen=True):
 
     key: str
     about: str
-    takes: str
+    takes: Sentence
     kind: Kind
     value: Any
     default: Any
@@ -59,7 +60,7 @@ class FieldContent(msgspec.Struct, frozen=True):
     least: float | None = None
     most: float | None = None
     whole: bool = False
-    fixed: str = ""
+    fixed: Sentence = Sentence("")
 
 
 class SectionContent(msgspec.Struct, frozen=True):
@@ -73,8 +74,10 @@ class SectionContent(msgspec.Struct, frozen=True):
 class EditError(SettingsError):
     """A refused change of the settings; nothing was written. `issues` has the fault of each key."""
 
-    def __init__(self, what: str, hint: str = "", issues: Mapping[str, str] | None = None) -> None:
-        super().__init__(what, hint)
+    def __init__(
+        self, what: str, hint: str = "", /, issues: Mapping[str, Sentence] | None = None, **values: object
+    ) -> None:
+        super().__init__(what, hint, **values)
         self.issues = dict(issues or {})
 
 
@@ -134,7 +137,10 @@ def write_kept(path: Path, new: str) -> None:
             atomic_write(path, new.encode(), mode)
     except OSError as error:
         raise EditError(
-            f"the settings cannot be written: {describe_error(error)}", f"who may write {path.parent}?"
+            "the settings cannot be written: {why}",
+            "who may write {folder}?",
+            why=describe_error(error),
+            folder=path.parent,
         ) from error
 
 
@@ -152,11 +158,11 @@ def change_text(path: Path, text: str, changes: Mapping[str, Any], hub: Mapping[
     shown = {field.key: field for section in list_settings(before) for field in section.fields}
     unknown = [key for key in changes if key not in shown]
     if unknown or not 0 < len(changes) + len(joined) <= MAX_CHANGES:
-        raise EditError(f"these are no settings of this page: {', '.join(unknown) or len(changes)}"[:300])
+        raise EditError("these are no settings of this page: {keys}", keys=", ".join(unknown)[:200] or len(changes))
     if fixed := {key: shown[key].fixed for key in changes if shown[key].fixed}:
         raise EditError("some settings cannot be changed here", issues=fixed)
     if empty := [key for key, value in changes.items() if value is None]:
-        raise EditError("some values are missing", issues=dict.fromkeys(empty, "is missing"))
+        raise EditError("some values are missing", issues=dict.fromkeys(empty, Sentence("is missing")))
     new = edit_text(text, _without_other_options(before.game, chosen) | joined)
     require_valid(Settings, tomllib.loads(new))
     return new
@@ -173,17 +179,17 @@ def _without_other_options(game: GameSection, chosen: dict[Keys, Any]) -> dict[K
 def require_valid(
     model: type[Model],
     data: dict[str, Any],
-    what: str = "some values are not possible",
-    hint: str = "correct them and save again",
+    what: str = Sentence("some values are not possible"),
+    hint: str = Sentence("correct them and save again"),
 ) -> Model:
     """Return the content of an edited file as `model`. Raises `EditError` with `what`, `hint` and each key's faults."""
     made, issues = validate_data(model, data)
     if made is not None and not issues:
         return made
-    found: dict[str, str] = {}
+    found: dict[str, Sentence] = {}
     for issue in issues:
         key = ".".join(map(str, issue.keys))
-        found[key] = f"{found[key]}; {issue.text}" if key in found else issue.text
+        found[key] = Sentence.join("; ", (found[key], issue.text)) if key in found else issue.text
     raise EditError(what, hint, found)
 
 
@@ -253,7 +259,7 @@ def _field(keys: Keys, field: FieldInfo, value: object, default: object) -> Fiel
         rules.get("ge"),
         rules.get("le"),
         kind is int,
-        next((why for fixed, why in FIXED.items() if keys[: len(fixed)] == fixed), ""),
+        next((why for fixed, why in FIXED.items() if keys[: len(fixed)] == fixed), Sentence("")),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import time
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Self, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, Self, cast, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.fields import FieldInfo
@@ -19,11 +19,13 @@ from pi_controller.rules.options import Option
 from pi_controller.text import (
     MAX_NAME_CHARS,
     NAME_LENGTH,
+    Sentence,
     format_value,
     is_code,
     is_file,
     is_invisible,
     is_name_length,
+    join_or,
     normalize_name,
 )
 
@@ -34,11 +36,23 @@ _ADDRESS = r"(https?://)?([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})
 _SHORT_NAME = r"[a-z0-9][a-z0-9_-]{0,30}"
 
 
-class SettingsIssue(NamedTuple):
-    """One fault in the settings: the keys of the value and a message."""
+@dataclass(frozen=True, init=False)
+class SettingsIssue:
+    """One fault in the settings: the keys of the value and a message, whose places `values` fill."""
 
-    keys: tuple[str, ...]
-    text: str
+    keys: Keys
+    text: Sentence
+
+    def __init__(self, keys: Keys, text: str, /, **values: object) -> None:
+        object.__setattr__(self, "keys", keys)
+        object.__setattr__(self, "text", Sentence(text, **values))
+
+
+class InvalidValueError(ValueError):
+    """The value of a field is not valid: the message with `values` in its places, as a sentence."""
+
+    def __init__(self, message: str, /, **values: object) -> None:
+        super().__init__(Sentence(message, **values))
 
 
 def raise_issues(found: Iterable[SettingsIssue]) -> None:
@@ -106,24 +120,28 @@ def list_fields(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo, type[B
         yield key, field, kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 
 
-def describe_values(field: FieldInfo) -> str:
+def describe_values(field: FieldInfo) -> Sentence:
     """Return the values that a field takes, in words: `a whole number from 0 to 65535`."""
     extra = cast("object", field.json_schema_extra)  # pyright: ignore[reportUnknownMemberType]
     if isinstance(extra, dict) and "takes" in extra:
-        return str(cast("dict[str, object]", extra)["takes"])
+        return Sentence(cast("dict[str, str]", extra)["takes"])
     kind = field.annotation
     if isinstance(kind, UnionType):  # a key that may be left out has the type `int | None`
         kind = next(one for one in get_args(kind) if one is not NoneType)
     if get_origin(kind) is Literal:
-        return " or ".join(f'"{word}"' if isinstance(word, str) else str(word) for word in get_args(kind))
+        return join_or(f'"{word}"' if isinstance(word, str) else str(word) for word in get_args(kind))
     bounds = {
         name: getattr(rule, name) for rule in field.metadata for name in ("ge", "gt", "le") if hasattr(rule, name)
     }
-    words = {bool: "true or false", int: "a whole number", float: "a number", str: "text in quotes"}
-    type_name = words[cast("type", kind)]
     if "ge" in bounds and "le" in bounds:
-        return f"{type_name} from {bounds['ge']:g} to {bounds['le']:g}"
-    return type_name
+        return Sentence(
+            "a whole number from {low} to {high}" if kind is int else "a number from {low} to {high}",
+            low=f"{bounds['ge']:g}",
+            high=f"{bounds['le']:g}",
+        )
+    if kind is bool:
+        return Sentence("true or false")
+    return Sentence("a whole number" if kind is int else "a number" if kind is float else "text in quotes")
 
 
 def is_short_name(text: str) -> bool:
@@ -142,7 +160,7 @@ def _matches(pattern: str, wanted: str) -> AfterValidator:
     def check(text: str) -> str:
         if re.fullmatch(pattern, text):
             return text
-        raise ValueError(f"must be {wanted}, not {format_value(text)}")
+        raise InvalidValueError("must be {wanted}, not {text}", wanted=Sentence(wanted), text=format_value(text))
 
     return AfterValidator(check)
 
@@ -152,23 +170,25 @@ def _as_tuple(value: object) -> object:
     return tuple(cast("list[object]", value)) if isinstance(value, list) else value
 
 
-def _refuse_control_characters(text: str, what: str = "name") -> None:
+def _refuse_control_characters(text: str, *, is_name: bool = True) -> None:
     # line separators and direction overrides would let one name rearrange the rest of the board
     if any(map(is_invisible, text)):
-        raise ValueError(f"this {what} contains a control character")
+        raise InvalidValueError(
+            "this name contains a control character" if is_name else "this text contains a control character"
+        )
 
 
 def _check_name(text: str) -> str:
     _refuse_control_characters(text)
     if not is_name_length(text):
-        raise ValueError(f"must be a name of {NAME_LENGTH}, not {format_value(text)}")
+        raise InvalidValueError("must be a name of {length}, not {text}", length=NAME_LENGTH, text=format_value(text))
     return normalize_name(text)
 
 
 def _check_words(text: str) -> str:
-    _refuse_control_characters(text, "text")
+    _refuse_control_characters(text, is_name=False)
     if len(text) > 300:
-        raise ValueError(f"must be a text of up to 300 characters, not of {len(text)}")
+        raise InvalidValueError("must be a text of up to 300 characters, not of {count}", count=len(text))
     return text
 
 
@@ -176,15 +196,15 @@ def _parse_ip_address(text: str) -> str:
     try:
         return str(ipaddress.ip_address(text)) if text else text
     except ValueError as error:
-        raise ValueError(
-            f'must be an address in numbers like "127.0.0.1", or empty, not {format_value(text)}'
+        raise InvalidValueError(
+            'must be an address in numbers like "127.0.0.1", or empty, not {text}', text=format_value(text)
         ) from error
 
 
 def _check_port(text: str) -> str:
     if text in {"auto", "none"} or (text.startswith("/") and text.isprintable()):
         return text
-    raise ValueError(f'must be "auto", "none" or a path like "/dev/ttyACM0", not {format_value(text)}')
+    raise InvalidValueError('must be "auto", "none" or a path like "/dev/ttyACM0", not {text}', text=format_value(text))
 
 
 def _check_port_or_pins(text: str) -> str:
@@ -193,20 +213,22 @@ def _check_port_or_pins(text: str) -> str:
     try:
         return _check_port(text)
     except ValueError as error:
-        raise ValueError(str(error).replace('"none"', '"none", "pins"', 1)) from error
+        raise InvalidValueError(
+            'must be "auto", "none", "pins" or a path like "/dev/ttyACM0", not {text}', text=format_value(text)
+        ) from error
 
 
 def _check_host(text: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9.:_-]{1,253}", text):
         return text
-    raise ValueError(f"must be an address or a host name, not {format_value(text)}")
+    raise InvalidValueError("must be an address or a host name, not {text}", text=format_value(text))
 
 
 def _check_hosts(value: object) -> object:
     names = tuple(cast("list[object]", value)) if isinstance(value, list | tuple) else (None,)
     for name in names:
         if not isinstance(name, str):
-            raise ValueError("must be a list of host names, each in quotes")  # noqa: TRY004
+            raise InvalidValueError("must be a list of host names, each in quotes")
         _check_host(name)
     return names
 
@@ -216,7 +238,11 @@ def _check_origins(value: object) -> object:
     for name in names:
         if not isinstance(name, str) or not re.fullmatch(r"https?://[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?", name):
             example = "https://museum.example"
-            raise ValueError(f"must be a list of sites like {example}, without a path, not {format_value(name)}")
+            raise InvalidValueError(
+                "must be a list of sites like {example}, without a path, not {name}",
+                example=example,
+                name=format_value(name),
+            )
     return names
 
 
@@ -237,32 +263,32 @@ def _expand_home(text: str) -> Path:
     try:
         return Path(text).expanduser()
     except RuntimeError as error:
-        raise ValueError(f"there is no home folder for {format_value(text)}") from error
+        raise InvalidValueError("there is no home folder for {text}", text=format_value(text)) from error
 
 
 def _check_language(text: str) -> str:
     if is_file(text):
         _expand_home(text)
     elif not is_code(text):
-        raise ValueError(
-            f"must be a language's code, such as en or dak, or its catalogue, such as /srv/dak.po, "
-            f"not {format_value(text)}"
+        raise InvalidValueError(
+            "must be a language's code, such as en or dak, or its catalogue, such as /srv/dak.po, not {text}",
+            text=format_value(text),
         )
     return text
 
 
 def _check_languages(value: tuple[str, ...]) -> tuple[str, ...]:
     if not value or len(set(value)) != len(value):
-        raise ValueError("must name at least one language, each once")
+        raise InvalidValueError("must name at least one language, each once")
     return value
 
 
 def _parse_path(value: object) -> object:
     if not isinstance(value, str | Path):
-        raise ValueError(f"must be the path of a file, in quotes, not {format_value(value)}")  # noqa: TRY004
+        raise InvalidValueError("must be the path of a file, in quotes, not {value}", value=format_value(value))
     text = str(value)
     if not text.strip() or not text.isprintable() or text.endswith("/"):
-        raise ValueError(f"must be the path of a file, not {format_value(text)}")
+        raise InvalidValueError("must be the path of a file, not {text}", text=format_value(text))
     return _expand_home(text)
 
 
@@ -274,7 +300,7 @@ def _parse_pads(value: object) -> object:
     """Return the pads, the nearest first, as a tuple."""
     pads = tuple(cast("list[object]", value)) if isinstance(value, list | tuple) else ("none",)
     if not are_distinct_pads(pads):
-        raise ValueError("must be a list of pads from 1 to 4, each once")
+        raise InvalidValueError("must be a list of pads from 1 to 4, each once")
     return pads
 
 
@@ -294,7 +320,9 @@ def _parse_options(value: object) -> object:
                 texts[key] = ",".join(cast("list[str]", given))
             case _:
                 found.append(
-                    SettingsIssue((key,), f"must be text, a number, or true or false, not {format_value(given)}")
+                    SettingsIssue(
+                        (key,), "must be text, a number, or true or false, not {given}", given=format_value(given)
+                    )
                 )
     raise_issues(found)
     return texts
@@ -303,24 +331,33 @@ def _parse_options(value: object) -> object:
 def _check_pin(number: int) -> int:
     if number == 0 or number in PINS:
         return number
-    raise ValueError(f"must be a BCM number from {PINS[0]} to {PINS[-1]}, or 0 for no button, not {number}")
+    raise InvalidValueError(
+        "must be a BCM number from {low} to {high}, or 0 for no button, not {number}",
+        low=PINS[0],
+        high=PINS[-1],
+        number=number,
+    )
 
 
 def _check_sound_device(text: str) -> str:
     if re.match("(hw|dmix|dsnoop):", text):  # these play a recording of another rate too high or too low, or not at all
-        raise ValueError(f'takes no sound but its own kind: write it as "plughw:...", not {format_value(text)}')
+        raise InvalidValueError(
+            'takes no sound but its own kind: write it as "plughw:...", not {text}', text=format_value(text)
+        )
     if text and text.isprintable() and not text.startswith("-") and len(text) <= 200:
         return text
-    raise ValueError(f"must be a loudspeaker as 'aplay -L' lists it, not {format_value(text)}")
+    raise InvalidValueError("must be a loudspeaker as 'aplay -L' lists it, not {text}", text=format_value(text))
 
 
-def _takes(words: str) -> Any:
-    """Return the part of a field's type that describes the allowed values in `words`."""
-    return Field(json_schema_extra={"takes": words})
+def _takes(words: str, /, **values: object) -> Any:
+    """Return the part of a field's type that describes the allowed values in `words`, whose places `values` fill."""
+    return Field(json_schema_extra={"takes": Sentence(words, **values)})
 
 
 Pin = Annotated[int, Field(ge=PINS[0], le=PINS[-1])]
-PinOrNone = Annotated[int, AfterValidator(_check_pin), _takes(f"0, or a whole number from {PINS[0]} to {PINS[-1]}")]
+PinOrNone = Annotated[
+    int, AfterValidator(_check_pin), _takes("0, or a whole number from {low} to {high}", low=PINS[0], high=PINS[-1])
+]
 Pads = Annotated[tuple[int, ...], BeforeValidator(_parse_pads), _takes("a list of pads, nearest first: [2, 3, 1, 4]")]
 Port = Annotated[str, AfterValidator(_check_port), _takes('"none" or a path like "/dev/ttyACM1"')]
 PortOrPins = Annotated[
@@ -333,11 +370,11 @@ Profile = Annotated[
 ]
 SoundDevice = Annotated[str, AfterValidator(_check_sound_device), _takes("the name of a loudspeaker, in quotes")]
 
-Name = Annotated[str, AfterValidator(_check_name), _takes(f"a name of {NAME_LENGTH}")]
+Name = Annotated[str, AfterValidator(_check_name), _takes("a name of {length}", length=NAME_LENGTH)]
 OptionalName = Annotated[
     str,
     AfterValidator(lambda text: _check_name(text) if text else text),
-    _takes(f"a name of up to {MAX_NAME_CHARS} characters, or empty"),
+    _takes("a name of up to {most} characters, or empty", most=MAX_NAME_CHARS),
 ]
 Words = Annotated[str, AfterValidator(_check_words), _takes("a text of up to 300 characters")]
 Exceptions = Annotated[dict[str, Any], _takes("a section")]

@@ -14,15 +14,15 @@ from pydantic_core import ErrorDetails
 from pi_controller.config.fields import Keys, Section, SettingsIssue, describe_values, list_fields
 from pi_controller.config.model import Settings
 from pi_controller.errors import SettingsError, describe_error
-from pi_controller.text import did_you_mean, format_value
+from pi_controller.text import Sentence, did_you_mean, format_value, join_or, join_words, mark
 
 MAX_BYTES = 262_144
 """A settings file has some hundred lines; a far larger file is another one."""
-_EXAMPLE_HINT = "'moccasin-mat check-settings --example' prints a settings file"
+_EXAMPLE_HINT = Sentence("'moccasin-mat check-settings --example' prints a settings file")
 _SYNTAX = {
-    "Cannot overwrite a value": "this key stands here for the second time",
-    "Invalid value": 'this is no value: text needs quotes, like "this"',
-    "Invalid statement": "this is neither a [section] nor key = value",
+    "Cannot overwrite a value": Sentence("this key stands here for the second time"),
+    "Invalid value": Sentence('this is no value: text needs quotes, like "this"'),
+    "Invalid statement": Sentence("this is neither a [section] nor key = value"),
 }
 _TWICE = re.compile(r"Cannot declare \((.*?),?\) twice")
 _AT = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
@@ -102,49 +102,55 @@ def parse_model(path: Path, text: str, model: type[Model], hint: str = _EXAMPLE_
     if issues or found is None:
         lines = key_lines(text)
         placed = sorted(((_line_of(lines, issue.keys), issue) for issue in issues), key=lambda one: one[0])
-        raise SettingsError(
-            "\n".join(f"{path}:{line}: {_format_keys(issue.keys)}{issue.text}" for line, issue in placed), hint
-        )
+        lists = (Sentence.join("", (f"{path}:{line}: {_format_keys(one.keys)}", one.text)) for line, one in placed)
+        raise SettingsError(Sentence.join("\n", lists), hint)
     return found
 
 
 def read_text(path: Path, hint: str = _EXAMPLE_HINT) -> str:
     """Return the text of a settings file, its line ends as \\n. Raises `SettingsError`."""
     if path.is_dir():
-        raise SettingsError(f"{path} is a folder, not a settings file", hint)
+        raise SettingsError("{path} is a folder, not a settings file", hint, path=path)
     if path.exists() and not path.is_file():
-        raise SettingsError(f"{path} is not a file", hint)
+        raise SettingsError("{path} is not a file", hint, path=path)
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError as error:
-        raise SettingsError(f"there is no settings file {path}", hint) from error
+        raise SettingsError("there is no settings file {path}", hint, path=path) from error
     except (OSError, ValueError) as error:
-        raise SettingsError(f"the settings file {str(path)!r} cannot be read: {describe_error(error)}", hint) from error
+        raise SettingsError(
+            "the settings file {path} cannot be read: {why}", hint, path=f"{str(path)!r}", why=describe_error(error)
+        ) from error
     if len(data) > MAX_BYTES:
-        raise SettingsError(f"{path} is too large for a settings file", hint)
+        raise SettingsError("{path} is too large for a settings file", hint, path=path)
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise SettingsError(f"{path}:{line}: this is not UTF-8 text", "save the file as UTF-8") from error
+        raise SettingsError(
+            "{path}:{line}: this is not UTF-8 text", "save the file as UTF-8", path=path, line=line
+        ) from error
 
 
 def _parse(path: Path, text: str, hint: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except RecursionError as error:
-        raise SettingsError(f"{path}: brackets are nested too deeply", hint) from error
+        raise SettingsError("{path}: brackets are nested too deeply", hint, path=path) from error
     except tomllib.TOMLDecodeError as error:
         message = str(error)
         at = _AT.search(message)
         line = at[1] if at is not None and at[1] else str(text.count("\n") + 1)
         what = _AT.sub("", message)
         if twice := _TWICE.fullmatch(what):
-            what = f"the section [{twice[1].replace(', ', '.').replace(chr(39), '')}] stands here for the second time"
-        raise SettingsError(f"{path}:{line}: {_SYNTAX.get(what, what)}", hint) from error
+            name = twice[1].replace(", ", ".").replace("'", "")
+            what = Sentence("the section [{name}] stands here for the second time", name=name)
+        raise SettingsError(
+            "{path}:{line}: {problem}", hint, path=path, line=line, problem=_SYNTAX.get(what, what)
+        ) from error
     except ValueError as error:  # Python reads no whole number of thousands of digits
-        raise SettingsError(f"{path}: a number is far too long", hint) from error
+        raise SettingsError("{path}: a number is far too long", hint, path=path) from error
 
 
 def _translate_error(model: type[BaseModel], details: ErrorDetails) -> list[SettingsIssue]:
@@ -158,28 +164,29 @@ def _translate_error(model: type[BaseModel], details: ErrorDetails) -> list[Sett
         case "extra_forbidden":
             return [SettingsIssue(keys, _explain_unknown_key(model, keys, details["input"]))]
         case "model_type" | "model_attributes_type" | "dict_type":
-            return [SettingsIssue(keys, f"this is a section: write [{'.'.join(keys)}] on a line of its own")]
+            return [SettingsIssue(keys, "this is a section: write [{name}] on a line of its own", name=".".join(keys))]
         case "value_error":
-            return [SettingsIssue(keys, str(context["error"]))]
+            return [SettingsIssue(keys, context["error"].args[0])]
         case _:
             field = _find_field(model, keys)
-            wanted = details["msg"] if field is None else f"must be {describe_values(field)}"
-            near = ""
+            wanted = details["msg"] if field is None else Sentence("must be {values}", values=describe_values(field))
+            near = Sentence("")
             if field is not None and get_origin(field.annotation) is Literal and isinstance(details["input"], str):
                 near = did_you_mean(details["input"], map(str, get_args(field.annotation)))
-            return [SettingsIssue(keys, f"{wanted}, not {format_value(details['input'])}{near}")]
+            words, value = mark("{wanted}, not {value}{near}"), format_value(details["input"])
+            return [SettingsIssue(keys, words, wanted=wanted, value=value, near=near)]
 
 
-def _explain_unknown_key(model: type[BaseModel], keys: Keys, value: object) -> str:
+def _explain_unknown_key(model: type[BaseModel], keys: Keys, value: object) -> Sentence:
     here = _find_section(model, keys[:-1])
     known = {} if here is None else here.model_fields
-    what = "section" if isinstance(value, dict) else "key"
+    what = Sentence("there is no such section" if isinstance(value, dict) else "there is no such key")
     if near := did_you_mean(keys[-1], known):
-        return f"there is no such {what}{near}"
+        return Sentence.join("", (what, near))
     elsewhere = [f"[{'.'.join(path)}]" for path, section in _list_sections(model) if keys[-1] in section.model_fields]
     if elsewhere:
-        return f"there is no such {what} here; it belongs to {' or '.join(elsewhere)}"
-    return f"there is no such {what}; there are: {', '.join(known)}"
+        return Sentence("{what} here; it belongs to {places}", what=what, places=join_or(elsewhere))
+    return Sentence("{what}; there are: {keys}", what=what, keys=join_words(known))
 
 
 def _list_sections(model: type[BaseModel], path: Keys = ()) -> Iterator[tuple[Keys, type[BaseModel]]]:

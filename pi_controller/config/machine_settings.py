@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, model_validator
 
-from pi_controller.config.fields import Section, SettingsIssue, raise_issues
+from pi_controller.config.fields import InvalidValueError, Section, SettingsIssue, raise_issues
 from pi_controller.host.place import NAME
 from pi_controller.text import format_value
 
@@ -33,38 +33,38 @@ START_PAGE = "/judge/start"
 def _check_host_name(text: str) -> str:
     if re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", text):
         return text
-    raise ValueError(f"must be up to 63 small letters, digits and -, not {format_value(text)}")
+    raise InvalidValueError("must be up to 63 small letters, digits and -, not {text}", text=format_value(text))
 
 
 def _check_zone(text: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*", text) and (ZONES / text).is_file():
         return text
-    raise ValueError(f'must be a time zone like "America/Winnipeg", not {format_value(text)}')
+    raise InvalidValueError('must be a time zone like "America/Winnipeg", not {text}', text=format_value(text))
 
 
 def _check_country(text: str) -> str:
     if re.fullmatch(r"[A-Z]{2}|", text):
         return text
-    raise ValueError(f'must be two capital letters like "US", not {format_value(text)}')
+    raise InvalidValueError('must be two capital letters like "US", not {text}', text=format_value(text))
 
 
 def _check_network(text: str) -> str:
     if len(text.encode()) <= 32:
         return text
-    raise ValueError("must be the name of a Wi-Fi, 32 bytes at most")
+    raise InvalidValueError("must be the name of a Wi-Fi, 32 bytes at most")
 
 
 def _check_password(text: object) -> str:
     # none of its faults shows what was written
     if isinstance(text, str) and re.fullmatch(r"|[ -~]{8,63}|[0-9a-fA-F]{64}", text):
         return text
-    raise ValueError("must be text in quotes, of 8 to 63 letters, digits and signs, or empty for an open network")
+    raise InvalidValueError("must be text in quotes, of 8 to 63 letters, digits, signs, or empty for an open network")
 
 
 def _check_output(text: str) -> str:
     if re.fullmatch(r"|[A-Za-z]+(-[A-Z])?-[0-9]+", text):
         return text
-    raise ValueError(f'must be an output like "HDMI-A-1", not {format_value(text)}')
+    raise InvalidValueError('must be an output like "HDMI-A-1", not {text}', text=format_value(text))
 
 
 class Wifi(Section):

@@ -24,7 +24,7 @@ from pi_controller.referee.facts import Seats
 from pi_controller.rules import registry
 from pi_controller.rules.options import Choice, Option
 from pi_controller.sensing.strike_settings import LOCKOUT_S, SETTINGS_BY_SENSOR, THRESHOLD_DB, StrikeSettings
-from pi_controller.text import did_you_mean, format_value
+from pi_controller.text import Sentence, did_you_mean, format_value, mark
 
 MINUTES_A_DAY = 24 * 60
 MIN_CONTRAST = 4.5
@@ -121,8 +121,8 @@ class MarksSection(Section):
             missing = "ink" if self.ground else "ground"
             found.append(SettingsIssue((missing,), "is missing: name both colours or none"))
         elif self.ground and (ratio := fields.contrast(self.ground, self.ink)) < MIN_CONTRAST:
-            hint = f"choose a darker and a lighter colour: at least {MIN_CONTRAST}"
-            found.append(SettingsIssue(("ink",), f"is hard to read on that ground (contrast {ratio:.1f}): {hint}"))
+            words = mark("is hard to read on that ground (contrast {ratio}): at least {least} is needed")
+            found.append(SettingsIssue(("ink",), words, least=MIN_CONTRAST, ratio=f"{ratio:.1f}"))
         raise_issues(found)
         return self
 
@@ -293,12 +293,17 @@ class RefereeSection(Section):
 def _find_exception_issues(key: str, chosen: Mapping[str, str], known: Mapping[str, Choice]) -> Iterator[SettingsIssue]:
     for name, value in chosen.items():
         if name not in known:
-            yield SettingsIssue((key, name), f"there is no such key{did_you_mean(name, known)}")
+            yield SettingsIssue((key, name), "there is no such key{near}", near=did_you_mean(name, known))
             continue
         if value not in known[name].choices:
             near = did_you_mean(str(value), known[name].choices)
-            wanted = f"must be {known[name].allowed}, not {format_value(value)}"
-            yield SettingsIssue((key, name), wanted + near)
+            yield SettingsIssue(
+                (key, name),
+                "must be {allowed}, not {value}{near}",
+                allowed=known[name].allowed,
+                value=format_value(value),
+                near=near,
+            )
 
 
 def _find_game_issues(name: str, options: dict[str, str]) -> list[SettingsIssue]:
@@ -308,7 +313,7 @@ def _find_game_issues(name: str, options: dict[str, str]) -> list[SettingsIssue]
         try:
             registry.game(name, chosen)
         except UsageError as error:
-            return [SettingsIssue(keys, f"{error.message}; {error.hint}" if error.hint else error.message)]
+            return [SettingsIssue(keys, Sentence.join("; ", filter(None, error.sentences)))]
         return []
 
     if unknown := try_options(("name",), {}):
@@ -422,7 +427,7 @@ class ButtonPins(Section):
             if pin == 0:
                 continue
             if pin in first:
-                found.append(SettingsIssue((key,), f"pin {pin} is taken by {first[pin]}"))
+                found.append(SettingsIssue((key,), "pin {pin} is taken by {first}", pin=pin, first=first[pin]))
             first.setdefault(pin, key)
         raise_issues(found)
         return self
@@ -588,7 +593,9 @@ class ExhibitSection(Section):
         pairs = (("opens", "closes"), ("dim_from", "dim_to"), ("season_from", "season_to"))
         missing = [
             SettingsIssue(
-                (b if getattr(self, a) else a,), f"is missing: it is required with {a if getattr(self, a) else b}"
+                (b if getattr(self, a) else a,),
+                "is missing: it is required with {key}",
+                key=a if getattr(self, a) else b,
             )
             for a, b in pairs
             if bool(getattr(self, a)) != bool(getattr(self, b))
@@ -702,19 +709,21 @@ def _find_pin_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
     strips, buttons, board = settings.strips, settings.buttons, settings.board
     taken: dict[int, str] = {}
     if strips.kind == "board" and board.port in {"none", "pins"}:
-        yield SettingsIssue(("strips", "kind"), f'is the board\'s, but [board] port is "{board.port}"')
+        yield SettingsIssue(("strips", "kind"), 'is the board\'s, but [board] port is "{port}"', port=board.port)
     if board.port == "pins":
         pi = pinmap().pi
         taken |= dict.fromkeys(pi.mcp3008.pins, "the MCP3008") | dict.fromkeys(pi.mpr121.pins, "the MPR121")
     if strips.kind == "pi":
         if strips.pin in taken:
-            hint = "18 is free, but needs root on a Pi up to 4"
-            yield SettingsIssue(("strips", "pin"), f"pin {strips.pin} is taken by {taken[strips.pin]}; {hint}")
-        taken.setdefault(strips.pin, "the light strips")
+            words = mark("pin {pin} is taken by {taken}; 18 is free, but needs root on a Pi up to 4")
+            yield SettingsIssue(("strips", "pin"), words, pin=strips.pin, taken=taken[strips.pin])
+        taken.setdefault(strips.pin, Sentence("the light strips"))
     if buttons.kind == "pi":
         for key, pin in settings.button_pins.items():
             if pin in taken:
-                yield SettingsIssue(("buttons", "pins", key), f"pin {pin} is taken by {taken[pin]}")
+                yield SettingsIssue(
+                    ("buttons", "pins", key), "pin {pin} is taken by {taken}", pin=pin, taken=taken[pin]
+                )
 
 
 def _find_mat_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
@@ -722,8 +731,8 @@ def _find_mat_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
     boards = (("board", settings.board), ("board_b", settings.board_b))
     for name, board in boards:
         if board.depth_mm < MIN_DEPTH_OF_FEW_MM and board.magnetometers < ALL_MAGNETOMETERS:
-            text = f"must be at least {MIN_DEPTH_OF_FEW_MM:g} with fewer than {ALL_MAGNETOMETERS} magnetometers"
-            yield SettingsIssue((name, "depth_mm"), text)
+            words = mark("must be at least {least} with fewer than {all} magnetometers")
+            yield SettingsIssue((name, "depth_mm"), words, least=f"{MIN_DEPTH_OF_FEW_MM:g}", all=ALL_MAGNETOMETERS)
     if settings.mat.seats != "each":
         if settings.board_b.port != "none":
             yield SettingsIssue(("board_b", "port"), 'is used only if [mat] seats = "each"')
@@ -746,5 +755,5 @@ def _find_team_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
     default = TeamsSection()
     for key, name in settings.teams:
         if name != getattr(default, key):
-            text = f'is of no use in {game}: name the players, [game.options] players = "Ann, Bo"'
-            yield SettingsIssue(("teams", key), text)
+            words = mark('is of no use in {game}: name the players, [game.options] players = "Ann, Bo"')
+            yield SettingsIssue(("teams", key), words, game=game)

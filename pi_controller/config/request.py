@@ -17,6 +17,7 @@ from pi_controller.config.load import read_text
 from pi_controller.errors import describe_error
 from pi_controller.host.files import atomic_write
 from pi_controller.host.request import Request
+from pi_controller.text import Sentence, unpack_sentence
 
 REQUEST = Request("settings-request", "new-settings", "the head judge saves settings")
 
@@ -52,9 +53,9 @@ class SaveAnswer(msgspec.Struct, frozen=True):
     number: str
     version: str = ""
     code: str = ""
-    message: str = ""
-    hint: str = ""
-    issues: dict[str, str] = {}
+    message: Sentence = Sentence("")
+    hint: Sentence = Sentence("")
+    issues: dict[str, Sentence] = {}
 
 
 def saver(
@@ -89,11 +90,13 @@ def ask(asked: SaveRequest, request: Path, answer: Path, sleep: Callable[[float]
     try:
         atomic_write(request, msgspec.json.encode(asked), 0o600)
     except OSError as error:
-        raise edit.EditError(f"the settings cannot be saved: {describe_error(error)}", "is the disk full?") from error
+        raise edit.EditError(
+            "the settings cannot be saved: {why}", "is the disk full?", why=describe_error(error)
+        ) from error
     for _ in range(round(ANSWER_S / POLL_S)):
         sleep(POLL_S)
         try:
-            found = msgspec.json.decode(answer.read_bytes(), type=SaveAnswer)
+            found = msgspec.json.decode(answer.read_bytes(), type=SaveAnswer, dec_hook=unpack_sentence)
         except (OSError, msgspec.MsgspecError):
             continue
         if found.number != asked.number:
@@ -102,4 +105,6 @@ def ask(asked: SaveRequest, request: Path, answer: Path, sleep: Callable[[float]
             return found.version
         kind = edit.StaleError if found.code == edit.StaleError.code else edit.EditError
         raise kind(found.message, found.hint, found.issues)
-    raise edit.EditError("the machine does not save the settings", f"look at 'journalctl -u {REQUEST.service.name}'")
+    raise edit.EditError(
+        "the machine does not save the settings", "look at 'journalctl -u {unit}'", unit=REQUEST.service.name
+    )

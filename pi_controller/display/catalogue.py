@@ -61,8 +61,10 @@ def read_catalogue(path: Path) -> CatalogueFile:
             sentences.ngettext(probe, probe, n)
     except (ValueError, ArithmeticError, IndexError, RecursionError) as error:
         raise SettingsError(
-            f"{path}: the header Plural-Forms is invalid: {error}",
+            "{path}: the header Plural-Forms is invalid: {error}",
             'write the number of forms and the rule that selects one, such as "nplurals=2; plural=(n != 1);"',
+            path=path,
+            error=error,
         ) from error
     return CatalogueFile(sentences, filled, dict(entries.metadata), tuple(faults))
 
@@ -73,12 +75,12 @@ def _parse_catalogue(path: Path) -> polib.POFile:
     hint = "open it with a program for catalogues (Poedit, a text editor), and see LANGUAGES.md"
     try:
         if not path.is_file() or path.stat().st_size > _MAX_BYTES:
-            raise SettingsError(f"there is no catalogue {path}", hint)
+            raise SettingsError("there is no catalogue {path}", hint, path=path)
         return polib.pofile(str(path), encoding="utf-8")
     except (OSError, UnicodeError, ValueError) as error:
         if isinstance(error, SettingsError):
             raise
-        raise SettingsError(f"{path} is not a catalogue: {describe_error(error)}", hint) from error
+        raise SettingsError("{path} is not a catalogue: {why}", hint, path=path, why=describe_error(error)) from error
 
 
 def _find_problem(entry: polib.POEntry) -> str:

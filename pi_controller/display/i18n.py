@@ -101,7 +101,7 @@ def translator(code: str) -> Translator:
     Raises `SettingsError` if it is not a language code, or its catalogue cannot be read.
     """
     if not is_code(code):
-        raise SettingsError(f"{code!r} is not a language code", "use a code such as en, fr, dak or oj")
+        raise SettingsError("{code} is not a language code", "use a code such as en, fr, dak or oj", code=f"{code!r}")
     path = path_of(code)
     if path is None:
         return Translator(code, gettext.NullTranslations())

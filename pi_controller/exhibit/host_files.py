@@ -16,18 +16,20 @@ from typing import Annotated, NamedTuple, cast
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 
 from pi_controller.config.edit import KEPT, EditError, edit_text, require_valid
-from pi_controller.config.fields import Section
+from pi_controller.config.fields import InvalidValueError, Section
 from pi_controller.config.load import read_model
 from pi_controller.errors import MatError, SettingsError, describe_error
 from pi_controller.host.files import atomic_write, explain_refusal
-from pi_controller.text import is_invisible
+from pi_controller.text import Sentence, is_invisible
 
 log = logging.getLogger(__name__)
 
 TEXTS = "texts.toml"
 OWN_TEXTS = "exhibit-texts"
 """Folder of the texts from the staff page, beside the journal, if the settings name no folder."""
-TEXTS_HINT = "'moccasin-mat exhibit --check FOLDER' checks it; the help page 'Texts, hours, staff' has an example"
+TEXTS_HINT = Sentence(
+    "'moccasin-mat exhibit --check FOLDER' checks it; the help page 'Texts, hours, staff' has an example"
+)
 """Hint added to every fault of the host's texts."""
 MAX_PICTURE_BYTES = 4_000_000
 """Largest size of a picture, bytes."""
@@ -37,14 +39,14 @@ PICTURES = {".png": (b"\x89PNG\r\n\x1a\n", "image/png"), ".jpg": (b"\xff\xd8\xff
 
 def _plain(text: str) -> str:
     if any(is_invisible(one) for one in text.replace("\n", " ")):
-        raise ValueError("this text contains a control character")
+        raise InvalidValueError("this text contains a control character")
     return text
 
 
 def _picture(name: str) -> str:
     if not name or (Path(name).suffix in PICTURES and name == Path(name).name and not name.startswith(".")):
         return name
-    raise ValueError("must be the name of a .png or .jpg beside this file")
+    raise InvalidValueError("must be the name of a .png or .jpg beside this file")
 
 
 Line = Annotated[str, Field(max_length=160), AfterValidator(_plain)]
@@ -75,7 +77,7 @@ def _tuple(value: object) -> object:
 
 
 def _sections(name: str) -> dict[str, JsonValue]:
-    return {"takes": f"a section [[{name}]] for each"}
+    return {"takes": Sentence("a section {section} for each", section=f"[[{name}]]")}
 
 
 class HostTexts(Section):
@@ -160,18 +162,18 @@ class HostFiles:
         self.draft, self.fault = None, ""
 
     def propose(self, changes: Mapping[str, str]) -> None:
-        """Make a draft of the texts shown now with `changes`. Raises `EditError` with the fault of each text."""
+        """Change the draft, or begin one with the texts shown now. Raises `EditError` with the fault of each text."""
         if self._folder is None:
             raise EditError("texts cannot be saved here", "name a folder in the settings: [exhibit] folder")
-        text = self._content.decode("utf-8")
+        text = (self.draft.content if self.draft else self._content).decode("utf-8")
         data = tomllib.loads(text)
         chosen = {(key,): value for key, value in changes.items() if value != data.get(key, "")}
         data |= {key: value for (key,), value in chosen.items()}
-        hint = "correct them and look at the preview again"
-        texts = require_valid(HostTexts, data, "some texts are not possible", hint)
+        hint = Sentence("correct them and look at the preview again")
+        texts = require_valid(HostTexts, data, Sentence("some texts are not possible"), hint)
         new = edit_text(text, chosen)
         if tomllib.loads(new) != data:
-            raise EditError(f"{TEXTS} cannot be changed here", "change it with a text editor on a laptop")
+            raise EditError("{file} cannot be changed here", "change it with a text editor on a laptop", file=TEXTS)
         self.draft = TextsDraft(texts, new.encode())
 
     def discard_draft(self) -> None:
@@ -190,7 +192,7 @@ class HostFiles:
             atomic_write(path, content)
         except OSError as error:
             why = explain_refusal([path], "[exhibit] folder") or "make room on the disk, then try again"
-            raise SettingsError(f"the texts cannot be saved: {describe_error(error)}", why) from error
+            raise SettingsError("the texts cannot be saved: {why}", why, why=describe_error(error)) from error
         self._seen = _stamps(self._folder)
 
     def _show(self, texts: HostTexts, pictures: dict[str, tuple[bytes, str]], content: bytes) -> None:
@@ -210,9 +212,13 @@ def read_host_texts(folder: Path) -> tuple[HostTexts, dict[str, tuple[bytes, str
     """Return the texts in `folder`, and the pictures by name. Raises `SettingsError` with all faults."""
     if not (folder / TEXTS).exists():
         raise SettingsError(
-            f"there is no {TEXTS} in {folder}", f'make it, with a line like title = "..."; {TEXTS_HINT}'
+            "there is no {file} in {folder}",
+            'make it, with a line like title = "..."; {hint}',
+            file=TEXTS,
+            folder=folder,
+            hint=TEXTS_HINT,
         )
-    texts = read_model(folder / TEXTS, HostTexts, f"fix {TEXTS}; {TEXTS_HINT}")
+    texts = read_model(folder / TEXTS, HostTexts, Sentence("fix {file}; {hint}", file=TEXTS, hint=TEXTS_HINT))
     names = {texts.picture, *(label.picture for label in texts.labels)} - {""}
     pictures: dict[str, tuple[bytes, str]] = {}
     wrong: list[str] = []
@@ -225,10 +231,11 @@ def read_host_texts(folder: Path) -> tuple[HostTexts, dict[str, tuple[bytes, str
             wrong.append(f"{name}: {describe_error(error)}")
             continue
         if len(content) > MAX_PICTURE_BYTES or not content.startswith(begins):
-            wrong.append(f"{name}: is not a {kind} of up to {MAX_PICTURE_BYTES // 1_000_000} MB")
+            words, most = Sentence("{name}: is not a {kind} of up to {most} MB"), MAX_PICTURE_BYTES // 1_000_000
+            wrong.append(Sentence(words, name=name, kind=kind, most=most))
         pictures[name] = content, kind
     if wrong:
-        raise SettingsError("\n".join(wrong), f"put the pictures that {TEXTS} names beside it")
+        raise SettingsError(Sentence.join("\n", wrong), "put the pictures that {file} names beside it", file=TEXTS)
     return texts, pictures
 
 

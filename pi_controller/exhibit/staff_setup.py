@@ -102,7 +102,7 @@ class StaffSetup:
         self.texts = HostTexts()
         """The texts that the form begins with, set by the loop."""
         self._hooks, self._file, self._tr = hooks, file, tr
-        self._form = SettingsForm(file, save, SETTINGS)
+        self._form = SettingsForm(file, save, tr, SETTINGS)
 
     def routes(self) -> list[Route]:
         """Return the page's routes."""

@@ -6,7 +6,16 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from pi_controller.config.fields import Host, HostOrNone, Hosts, Language, OptionalPath, Section, ShortName
+from pi_controller.config.fields import (
+    Host,
+    HostOrNone,
+    Hosts,
+    InvalidValueError,
+    Language,
+    OptionalPath,
+    Section,
+    ShortName,
+)
 from pi_controller.config.load import read_model
 from pi_controller.config.model import MarksSection
 from pi_controller.errors import SettingsError, describe_error
@@ -23,7 +32,7 @@ def _database(text: str) -> str:
     # a password in it would show in error messages and in the process list
     if not text or re.fullmatch(r"postgres(ql)?://([^:@/\s]+@)?[^@\s]*", text):
         return text
-    raise ValueError('must be an address like "postgresql://hub@192.0.2.9/moccasin", without a password in it')
+    raise InvalidValueError('must be an address like "postgresql://hub@192.0.2.9/moccasin", without a password in it')
 
 
 class VenueSection(Section):

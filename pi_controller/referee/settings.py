@@ -230,7 +230,9 @@ class RefereeSettings:
                 )
         faults += _outside("answer_within_s", self.answer_within_s, ANSWER_WITHIN_RANGE_S)
         if faults:
-            raise SettingsError("\n".join(faults), f"fouls {', '.join(FOUL_TREATMENTS)}: automatic, ask or off")
+            raise SettingsError(
+                "\n".join(faults), "fouls {words}: automatic, ask or off", words=", ".join(FOUL_TREATMENTS)
+            )
 
     def mode(self, kind: str) -> Mode:
         """Return how the foul `kind` is treated."""

@@ -12,7 +12,16 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from pi_controller.errors import UsageError
-from pi_controller.text import NAME_LENGTH, did_you_mean, format_value, is_name_length, join_words
+from pi_controller.text import (
+    NAME_LENGTH,
+    Sentence,
+    did_you_mean,
+    format_value,
+    is_name_length,
+    join_or,
+    join_words,
+    mark,
+)
 
 Value = str | int | float | bool | None
 
@@ -27,7 +36,7 @@ class Option(ABC):
 
     @property
     @abstractmethod
-    def allowed(self) -> str:
+    def allowed(self) -> Sentence:
         """The allowed values, described for people."""
 
     @abstractmethod
@@ -62,9 +71,9 @@ class Choice(Option):
     sources: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
 
     @property
-    def allowed(self) -> str:
+    def allowed(self) -> Sentence:
         """The allowed values, described for people."""
-        return " or ".join(self.choices)
+        return join_or(self.choices)
 
     def parse(self, text: str) -> Value:
         """Return the word."""
@@ -85,9 +94,9 @@ class WholeNumber(Option):
     high: int
 
     @property
-    def allowed(self) -> str:
+    def allowed(self) -> Sentence:
         """The allowed values, described for people."""
-        return f"a whole number from {self.low} to {self.high}"
+        return Sentence("a whole number from {low} to {high}", low=self.low, high=self.high)
 
     def parse(self, text: str) -> Value:
         """Return the number in plain decimal digits."""
@@ -110,9 +119,9 @@ class OptionalNumber(Option):
     high: float
 
     @property
-    def allowed(self) -> str:
+    def allowed(self) -> Sentence:
         """The allowed values, described for people."""
-        return f"none or a number from {self.low:g} to {self.high:g}"
+        return Sentence("none or a number from {low} to {high}", low=f"{self.low:g}", high=f"{self.high:g}")
 
     def parse(self, text: str) -> Value:
         """Return the number (a whole one as int), or None for the word `none`."""
@@ -138,9 +147,9 @@ class Flag(Option):
     """True or false."""
 
     @property
-    def allowed(self) -> str:
+    def allowed(self) -> Sentence:
         """The allowed values, described for people."""
-        return "true or false"
+        return Sentence("true or false")
 
     def parse(self, text: str) -> Value:
         """Return the value of the word `true` or `false`."""
@@ -167,9 +176,10 @@ class Names(Option):
     high: int
 
     @property
-    def allowed(self) -> str:
+    def allowed(self) -> Sentence:
         """The allowed values, described for people."""
-        return f"{self.low} to {self.high} different names between commas, each of {NAME_LENGTH}"
+        words = mark("{low} to {high} different names between commas, each of {length}")
+        return Sentence(words, low=self.low, high=self.high, length=NAME_LENGTH)
 
     def parse(self, text: str) -> Value:
         """Return the names, separated by commas without spaces."""

@@ -365,7 +365,7 @@ def _web(
             from pi_controller.web.settings_page import SettingsPage, settings_routes  # noqa: PLC0415
 
             save = None if file is None else saver(file, os.environ.get("RUNTIME_DIRECTORY", ""))
-            form, journal = SettingsForm(file, save), table.journal.path
+            form, journal = SettingsForm(file, save, translator(web.language)), table.journal.path
             page = SettingsPage(judges.api, judges.command_queue, form, restart, journal, report)
             more += settings_routes(page)
             judges.api.has_settings = True

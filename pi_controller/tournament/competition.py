@@ -119,8 +119,8 @@ class Pairing:
 class LaterMatchesStartedError(IllegalActionError):
     """A result cannot be corrected without a choice of `then`: later `matches` have begun."""
 
-    def __init__(self, matches: Sequence[str], what: str, hint: str = "") -> None:
-        super().__init__(what, hint)
+    def __init__(self, matches: Sequence[str], what: str, hint: str = "", /, **values: object) -> None:
+        super().__init__(what, hint, **values)
         self.matches = tuple(matches)
 
 
@@ -357,8 +357,10 @@ class Competition(ABC):
             case _:
                 raise LaterMatchesStartedError(
                     begun,
-                    f"matches that depend on {pairing.id} have begun: {join_words(begun)}",
+                    "matches that depend on {id} have begun: {begun}",
                     'choose "replay" (they are played again) or "keep" (all results stay)',
+                    id=pairing.id,
+                    begun=join_words(begun),
                 )
 
     def _decides_others(self, state: TournamentState, changed: TournamentState, match: str) -> bool:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pi_controller.config.model import MarksSection
 from pi_controller.errors import MatError, SettingsError, describe_error
 from pi_controller.extras import requires_extra
+from pi_controller.text import Sentence
 
 log = logging.getLogger(__name__)
 MAX_BYTES = 8_000_000
@@ -20,7 +21,7 @@ MAX_PIXELS = 40_000_000
 """An image of a camera; a larger one could fill a small machine's memory."""
 MAX_SIDE = 480
 """Width and height of an image on the pages, in pixels: 4K screens show it at 96 px of a 1080p one."""
-_HINT = "save it as PNG or JPEG, smaller than 8 MB and 40 megapixels, or remove it from [marks] images"
+_HINT = Sentence("save it as PNG or JPEG, smaller than 8 MB and 40 megapixels, or remove it from [marks] images")
 
 
 class HostMarks(NamedTuple):
@@ -66,18 +67,26 @@ def encode_image(path: Path) -> bytes:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise SettingsError(f"cannot read the image {path}: {describe_error(error)}", _HINT) from error
+        raise SettingsError(
+            "cannot read the image {path}: {why}", _HINT, path=path, why=describe_error(error)
+        ) from error
     if len(content) > MAX_BYTES:
-        raise SettingsError(f"the image {path} is larger than {MAX_BYTES // 1_000_000} MB", _HINT)
+        raise SettingsError("the image {path} is larger than {most} MB", _HINT, path=path, most=MAX_BYTES // 1_000_000)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of metadata, which is dropped, and of the size, which is checked here
             image = Image.open(io.BytesIO(content), formats=("PNG", "JPEG"))
             if image.width * image.height > MAX_PIXELS:
-                raise SettingsError(f"the image {path} has {image.width} x {image.height} pixels", _HINT)
+                raise SettingsError(
+                    "the image {path} has {width} x {height} pixels",
+                    _HINT,
+                    path=path,
+                    width=image.width,
+                    height=image.height,
+                )
             small = image.convert("RGBA")
     except (OSError, SyntaxError, ValueError, UnidentifiedImageError, Image.DecompressionBombError) as error:
-        raise SettingsError(f"{path} is not a PNG or JPEG image that can be read", _HINT) from error
+        raise SettingsError("{path} is not a PNG or JPEG image that can be read", _HINT, path=path) from error
     small.thumbnail((MAX_SIDE, MAX_SIDE))
     clean = Image.new("RGBA", small.size)
     clean.paste(small)  # pixels alone: no text, profile or other chunk of the file

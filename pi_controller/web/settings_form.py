@@ -13,27 +13,31 @@ from starlette.responses import HTMLResponse, Response
 from pi_controller.config import edit
 from pi_controller.config.fields import Keys
 from pi_controller.display.game_display import key_to_words
-from pi_controller.display.i18n import ENGLISH
+from pi_controller.display.i18n import Translator
 from pi_controller.errors import SettingsError
-from pi_controller.text import mark
+from pi_controller.text import Sentence
 from pi_controller.web import requests
 from pi_controller.web.templates import render
 
 log = logging.getLogger(__name__)
 
-UNITS = {"s": "seconds", "ms": "milliseconds", "min": "minutes", "days": "days", "mb": "MB", "db": "dB", "ma": "mA"}
+UNITS = {
+    "s": Sentence("seconds"), "ms": Sentence("milliseconds"), "min": Sentence("minutes"), "days": Sentence("days"),
+    "mb": Sentence("MB"), "db": Sentence("dB"), "ma": Sentence("mA"),
+}  # fmt: skip
 """The unit that the end of a key's name tells."""
 TITLES = {
-    "table": "Table", "game": "Game", "game.options": "Options of the game",
-    "teams": "Teams", "mat": "Mat", "board": "Mat board",
-    "board_b": "Second mat board", "strips": "Light strips", "buttons": "Buttons",
-    "buttons.pins": "Pins of the buttons", "web": "Pages", "marks": "Marks of the host", "voice": "Sound",
-    "strikes": "Strikes", "recording": "Recordings", "backup": "Backup", "referee": "Referee",
-    "referee.fouls": "Fouls", "referee.answers": "Answers in time", "hub": "Tournament hub", "exhibit": "Exhibit",
-    "observers": "Observers", "webhook": "Webhook",
+    "table": Sentence("Table"), "game": Sentence("Game"), "game.options": Sentence("Options of the game"),
+    "teams": Sentence("Teams"), "mat": Sentence("Mat"), "board": Sentence("Mat board"),
+    "board_b": Sentence("Second mat board"), "strips": Sentence("Light strips"), "buttons": Sentence("Buttons"),
+    "buttons.pins": Sentence("Pins of the buttons"), "web": Sentence("Pages"), "marks": Sentence("Marks of the host"),
+    "voice": Sentence("Sound"), "strikes": Sentence("Strikes"), "recording": Sentence("Recordings"),
+    "backup": Sentence("Backup"), "referee": Sentence("Referee"), "referee.fouls": Sentence("Fouls"),
+    "referee.answers": Sentence("Answers in time"), "hub": Sentence("Tournament hub"), "exhibit": Sentence("Exhibit"),
+    "observers": Sentence("Observers"), "webhook": Sentence("Webhook"),
 }  # fmt: skip
 """The heading of each section."""
-NO_FILE = mark("There is no settings file. Start the program with '--settings table.toml'.")
+NO_FILE = Sentence("There is no settings file. Start the program with '--settings table.toml'.")
 
 Save = Callable[[Mapping[str, Any], str], str]
 """Save changes made for a version of the file; return the new version."""
@@ -49,11 +53,14 @@ class SettingsChange(msgspec.Struct, forbid_unknown_fields=True):
 class SettingsForm:
     """Shows and saves the settings in `file`, which `save` writes; both are None for a program without a file.
 
-    `keys` limits the form to these settings; None shows all. Raises `SettingsError` for an unreadable file.
+    `keys` limits the form to these settings; None shows all. The page is in the language of `tr`. Raises
+    `SettingsError` for an unreadable file.
     """
 
-    def __init__(self, file: Path | None, save: Save | None, keys: Collection[Keys] | None = None) -> None:
-        self._file, self._save = file, save
+    def __init__(
+        self, file: Path | None, save: Save | None, tr: Translator, keys: Collection[Keys] | None = None
+    ) -> None:
+        self._file, self._save, self._tr = file, save, tr
         self._keys = None if keys is None else frozenset(".".join(one) for one in keys)
         self._in_force = "" if file is None else edit.read_written(file)[1]
         self._one = asyncio.Lock()
@@ -68,12 +75,12 @@ class SettingsForm:
         if self._file is not None:
             try:
                 settings, version = await asyncio.to_thread(edit.read_written, self._file)
-                sections, fault = [_section(one) for one in self._select(edit.list_settings(settings))], ""
+                sections, fault = describe_form(self._select(edit.list_settings(settings))), ""
             except SettingsError as error:
-                fault = error.message
+                fault = error.sentences[0]
         html = render(
             "settings.html",
-            ENGLISH,
+            self._tr,
             home=home,
             sections=sections,
             version=version,
@@ -113,10 +120,16 @@ class SettingsForm:
         return [one for one in selected if one.fields]
 
 
+def describe_form(sections: list[edit.SectionContent]) -> list[dict[str, Any]]:
+    """Return the form's sections for its template; all texts in them are sentences."""
+    return [_section(one) for one in sections]
+
+
 def _section(section: edit.SectionContent) -> dict[str, Any]:
     fields = [_field(field) for field in section.fields]
     changed = sum(field["value"] != field["default"] for field in fields)
-    return {"title": TITLES[section.key], **msgspec.structs.asdict(section), "fields": fields, "changed": changed}
+    texts = {"title": TITLES[section.key], "about": Sentence(section.about)}
+    return msgspec.structs.asdict(section) | texts | {"fields": fields, "changed": changed}
 
 
 def _field(field: edit.FieldContent) -> dict[str, Any]:
@@ -124,5 +137,11 @@ def _field(field: edit.FieldContent) -> dict[str, Any]:
     if field.kind == "number" and (end := name.rpartition("_")[2]) in UNITS:
         name, unit = name.rpartition("_")[0], UNITS[end]
     about = field.about[:1].upper() + field.about[1:]
-    more = {"id": "f-" + field.key.replace(".", "-"), "label": key_to_words(name), "unit": unit, "about": about}
+    more = {
+        "id": "f-" + field.key.replace(".", "-"),
+        "label": Sentence(key_to_words(name)),
+        "unit": unit,
+        "about": Sentence(about if about[-1:] in {".", ")"} else f"{about}."),
+        "choices": [(one, Sentence(str(one).replace("_", " "))) for one in field.choices],
+    }
     return msgspec.structs.asdict(field) | more

@@ -179,10 +179,16 @@ def make_webhook(settings: Settings) -> Webhook:
         key = path.read_bytes().strip()
     except OSError as error:
         raise SettingsError(
-            f"the webhook's key {path} cannot be read: {describe_error(error)}", "write a long random text to it"
+            "the webhook's key {path} cannot be read: {why}",
+            "write a long random text to it",
+            path=path,
+            why=describe_error(error),
         ) from error
     if len(key) < MIN_KEY_BYTES:
         raise SettingsError(
-            f"the webhook's key {path} is shorter than {MIN_KEY_BYTES} characters", "write a long random text to it"
+            "the webhook's key {path} is shorter than {min_key_bytes} characters",
+            "write a long random text to it",
+            path=path,
+            min_key_bytes=MIN_KEY_BYTES,
         )
     return Webhook(settings.table.name, key, wanted.events, post_to(wanted.url), time.sleep)

@@ -76,6 +76,7 @@ def test_table_paths_are_relative_to_their_file(file):
 def test_hub_paths_are_relative_to_their_file(file):
     assert find_paths(HubSettings, file) == {
         "marks.name": False,
+        "page.language": True,
         "store.password_file": True,
     }
 

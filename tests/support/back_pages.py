@@ -3,6 +3,7 @@
 from judge_house import House
 
 from pi_controller.config.edit import save_changes
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.web.settings_form import SettingsForm
 from pi_controller.web.settings_page import SettingsPage, settings_routes
 from pi_controller.web.start_page import CardState, StartPage, StartResult, start_routes
@@ -40,7 +41,7 @@ class SettingsPages(BackPages):
         super().__init__(folder)
 
     def add_pages(self):
-        form = SettingsForm(self.file, lambda changes, version: save_changes(self.file, changes, version))
+        form = SettingsForm(self.file, lambda changes, version: save_changes(self.file, changes, version), ENGLISH)
         page = SettingsPage(
             self.judges.api,
             self.judges.command_queue,

@@ -10,8 +10,9 @@ inside f-strings (Python 3.11) and mistake the arguments of a form's `text` fiel
 
 import ast
 import builtins
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -19,13 +20,18 @@ import polib
 from jinja2 import Environment, nodes
 
 import pi_controller
+from pi_controller.config import Settings, edit
 from pi_controller.display.catalogue import AUTHORITY
 from pi_controller.display.i18n import LOCALES, TEMPLATE
 from pi_controller.errors import MatError, UsageError
-from pi_controller.text import SUFFIX
+from pi_controller.rules import registry
+from pi_controller.text import SUFFIX, Sentence
+from pi_controller.web.settings_form import describe_form
 
 _PACKAGE = Path(pi_controller.__file__).parent
 REFUSING = (
+    "card/settings_request.py",
+    "config",
     "exhibit",
     "games",
     "hub/director.py",
@@ -39,7 +45,11 @@ REFUSING = (
     "web",
 )
 """The folders and modules whose errors a page can show."""
-ONE, MANY, ALL = {"mark", "text", "Sentence"}, {"plural"}, {"fail", "fails", "passes", "absent", "make_fault"}
+ONE, MANY, ALL = (
+    {"mark", "text", "Sentence"},
+    {"plural"},
+    {"fail", "fails", "passes", "absent", "make_fault", "SettingsIssue", "_takes"},
+)
 """The functions that mark a sentence, a singular and a plural, or all their texts."""
 _HEADER = """Sentences of Moccasin Mat, for those who speak a language: see LANGUAGES.md.
 Words called at the table are the game's own and are not in this list.
@@ -75,7 +85,25 @@ def _all_sentences() -> list[tuple[Path, list[tuple[str, str]]]]:
     shown, refusing = sources(), refusing_sources()
     readers = [(path, sentences if path.suffix == ".py" else template_sentences) for path in shown]
     readers += [(path, refusals) for path in refusing]
-    return [(path, [*read(path.read_text("utf-8"))]) for path, read in sorted(readers, key=lambda one: one[0])]
+    found = [(path, [*read(path.read_text("utf-8"))]) for path, read in sorted(readers, key=lambda one: one[0])]
+    return [*found, (_PACKAGE / "config" / "model.py", [*form_sentences()])]
+
+
+def form_sentences() -> Iterator[tuple[str, str]]:
+    """Yield the sentences of the settings' form, which come from the model and the games' options."""
+    for game in registry.names():
+        sections = edit.list_settings(Settings.model_validate({"game": {"name": game}}))
+        yield from ((one, "") for one in _templates(describe_form(sections)))
+
+
+def _templates(value: object) -> Iterator[str]:
+    if isinstance(value, Sentence):
+        if re.search(r"[^\W\d_]", re.sub(r"\{\w+\}", "", value.template)):
+            yield value.template
+        value = value.values
+    if isinstance(value, Mapping | list | tuple):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from _templates(one)
 
 
 def sources() -> list[Path]:

@@ -51,8 +51,9 @@ document.getElementById("clock")?.addEventListener("submit", async (event) => {
 document.getElementById("texts")?.addEventListener("submit", async (event) => {
   event.preventDefault();
   const fields = /** @type {HTMLElement[]} */ ([...document.querySelectorAll("#texts .field")]);
-  const text = (/** @type {HTMLElement} */ field) => /** @type {HTMLInputElement} */ (field.querySelector("input, textarea")).value;
-  const texts = Object.fromEntries(fields.map((field) => [field.dataset.key, text(field)]));
+  const control = (/** @type {HTMLElement} */ field) => /** @type {HTMLInputElement} */ (field.querySelector("input, textarea"));
+  const changed = fields.filter((field) => control(field).value !== control(field).defaultValue); // others edit the rest
+  const texts = Object.fromEntries(changed.map((field) => [field.dataset.key, control(field).value]));
   if (await send("/staff/setup/texts", { texts })) location.assign("/staff/preview/about");
 });
 goBack(Number(document.body.dataset.back), signOut);

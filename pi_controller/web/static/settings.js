@@ -7,6 +7,7 @@ const by = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.ge
 const RELOAD_MS = 1_500;
 const rows = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".setting")]);
 const { home, version } = document.body.dataset;
+const words = JSON.parse(document.body.dataset.words ?? "{}");
 let leaves = false; // the page loads itself again
 
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Control */
@@ -38,8 +39,8 @@ function fill(/** @type {HTMLElement} */ row, /** @type {any} */ to) {
 
 /** A value for people. */
 function shown(/** @type {any} */ one) {
-  if (one === true || one === false) return one ? "on" : "off";
-  return (Array.isArray(one) ? one.join(", ") : String(one)) || "empty";
+  if (one === true || one === false) return one ? words.on : words.off;
+  return (Array.isArray(one) ? one.join(", ") : String(one)) || words.empty;
 }
 
 const changed = () => rows.filter((row) => !control(row).disabled && !same(value(row), was(row)));
@@ -59,7 +60,7 @@ function mark() {
     back.hidden = control(row).disabled || same(value(row), JSON.parse(row.dataset.default ?? "null"));
   }
   by("save").hidden = !now.length;
-  by("count").textContent = now.length === 1 ? "1 change is not saved" : `${now.length} changes are not saved`;
+  by("count").textContent = now.length === 1 ? words.one : words.many.replace("{n}", String(now.length));
 }
 
 function reload(query = "") {
@@ -113,12 +114,12 @@ async function save() {
 async function restart(/** @type {boolean} */ playing) {
   const said = await ask(`${location.pathname}/restart`, playing ? { playing } : {});
   if (said.ok) {
-    by("sure-told").textContent = "The table starts again …";
+    by("sure-told").textContent = words.restarting;
     by("sure-do").hidden = true;
     await waitForTable();
   } else if (said.error.code === "playing") {
-    by("sure-told").textContent = "A game is in progress. It continues where it is, with the seal of this hide kept. The pages are away for some seconds.";
-    by("sure-do").textContent = "Start again now";
+    by("sure-told").textContent = words.playing;
+    by("sure-do").textContent = words.restart_now;
     by("sure-do").dataset.playing = "yes";
   } else {
     by("sure-trouble").textContent = sentence(said.error);
