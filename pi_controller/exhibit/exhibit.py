@@ -407,7 +407,7 @@ class Exhibit:
             begun, self.fault = self._games.begin(t, "mat" if "mat" in sides.values() else "teams"), ""
         except MatError as error:  # visitors play anyway, and the staff page shows the fault
             log.warning("this session is not recorded: %s", error.message)
-            begun, self.fault = self._games.begin_show(t), error.message
+            begun, self.fault = self._games.begin_show(t), error.sentences[0]
         learner = HabitReader if self.section.opponent == "habits" else RandomOpponent
         self._close = begun.close
         self.game = VisitorGame(

@@ -142,7 +142,7 @@ def find_faults(
     if exhibit.section.mat == "sensors":
         found += _find_mat_faults(exhibit, drift, tr)
     if lights:
-        found.append(("lights", f"{tr.text(STEPS['lights'][0])}: {lights}"))
+        found.append(("lights", f"{tr.text(STEPS['lights'][0])}: {tr.text(lights)}"))
     if restarts:
         often = tr.text("Restarted by itself {n} times since the machine was switched on.")
         found.append(("restarts", often.format(n=restarts)))
@@ -152,7 +152,7 @@ def find_faults(
     for line in verdict.failures if verdict is not None else ():
         kind = FOUND_BY_TEST.get(line.name) or FOUND_BY_TEST.get(line.group)
         if kind is not None:
-            found.append((kind, f"{tr.text(STEPS[kind][0])}: {line}"))
+            found.append((kind, f"{tr.text(STEPS[kind][0])}: {tr.text(line.sentence)}"))
     return [Fault(kind, what, tr.text(STEPS[kind][1])) for kind, what in found]
 
 

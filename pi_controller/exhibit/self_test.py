@@ -20,6 +20,7 @@ from pi_controller.errors import MatError
 from pi_controller.exhibit.health import store_state
 from pi_controller.host.findings import Finding, Group, find_failures
 from pi_controller.journal.verify import verify_journal
+from pi_controller.text import Sentence
 
 if TYPE_CHECKING:
     from pi_controller.exhibit.installation import Installation
@@ -120,12 +121,13 @@ def check_installation(at: Installation) -> Lines:
         yield from _check_sensors(at)
     for path in at.games.list_journals():
         if (fault := _journal_fault(path)) is not None:
-            yield GAMES.fails("recorded game", f"{path.name}: {fault}") if fault else GAMES.passes("recorded game")
+            wrong = Sentence.join(": ", (path.name, fault))
+            yield GAMES.fails("recorded game", wrong) if fault else GAMES.passes("recorded game")
 
 
 def _check_sensors(at: Installation) -> Lines:
     """Listen to the mat for `LISTEN_S`, then yield the lines of its sensors; a bead may lie near its magnetometers."""
-    without = "not checked at night: a bead may lie there"
+    without = Sentence("not checked at night: a bead may lie there")
     strikes = at.settings.strikes
     detectors = Detectors(strikes.detector_settings(), at.settings.magnetometers)
     ears = SensorListener(detectors, strikes.sensor, hidden=True, without=without)

@@ -171,4 +171,4 @@ class Daemon(Generic[TableT]):
         except StripError as error:  # the game goes on without lights
             if error.message != self.strip_fault:
                 log.warning("the light strips are off: %s", error.message)
-            self._lit, self.strip_fault, self._drawn_at = (), error.message, t + RETRY_S
+            self._lit, self.strip_fault, self._drawn_at = (), error.sentences[0], t + RETRY_S

@@ -3,7 +3,7 @@
 from judge_house import House
 
 from pi_controller.config.edit import save_changes
-from pi_controller.display.i18n import ENGLISH
+from pi_controller.display.i18n import translator
 from pi_controller.web.settings_form import SettingsForm
 from pi_controller.web.settings_page import SettingsPage, settings_routes
 from pi_controller.web.start_page import CardState, StartPage, StartResult, start_routes
@@ -35,13 +35,14 @@ class BackPages:
 class SettingsPages(BackPages):
     """A settings file and its page."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, **web):
         self.file = folder / "table.toml"
         self.file.write_text(TEXT, "utf-8")
-        super().__init__(folder)
+        super().__init__(folder, **web)
 
     def add_pages(self):
-        form = SettingsForm(self.file, lambda changes, version: save_changes(self.file, changes, version), ENGLISH)
+        tr = translator(self.settings.web.language)
+        form = SettingsForm(self.file, lambda changes, version: save_changes(self.file, changes, version), tr)
         page = SettingsPage(
             self.judges.api,
             self.judges.command_queue,

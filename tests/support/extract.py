@@ -48,7 +48,7 @@ REFUSING = (
 ONE, MANY, ALL = (
     {"mark", "text", "Sentence"},
     {"plural"},
-    {"fail", "fails", "passes", "absent", "make_fault", "SettingsIssue", "_takes"},
+    {"fail", "fails", "passes", "absent", "make_fault", "SettingsIssue", "_takes", "_wrong"},
 )
 """The functions that mark a sentence, a singular and a plural, or all their texts."""
 _HEADER = """Sentences of Moccasin Mat, for those who speak a language: see LANGUAGES.md.
@@ -113,7 +113,7 @@ def sources() -> list[Path]:
 
 def sentences(source: str) -> Iterator[tuple[str, str]]:
     """Yield the sentences of a module in order, each with its plural form or ""."""
-    for call in _calls(ast.parse(source)):
+    for call in _calls(source):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
         texts = [text for arg in call.args for text in constants(arg)]
         if name in MANY and len(texts) == 2:
@@ -144,7 +144,7 @@ def refusing_sources() -> list[Path]:
 
 def error_calls(source: str) -> Iterator[tuple[str, list[ast.expr]]]:
     """Yield the class and the sentences, message and hint, of each of the project's errors that a module makes."""
-    for call in _calls(ast.parse(source)):
+    for call in _calls(source):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
         if name.endswith("Error") and not hasattr(builtins, name):
             yield name, call.args[1:] if name == "RequestError" else call.args  # a request's code comes first
@@ -164,11 +164,11 @@ def template_sentences(source: str) -> Iterator[tuple[str, str]]:
             yield texts[0], ""
 
 
-def _calls(node: ast.AST) -> Iterator[ast.Call]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Call):
-            yield child
-        yield from _calls(child)
+@cache
+def _calls(source: str) -> list[ast.Call]:
+    """Return the calls of a module in order, an outer one before those in its arguments."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    return sorted(calls, key=lambda call: (call.lineno, call.col_offset))
 
 
 def find_outdated() -> dict[Path, str]:

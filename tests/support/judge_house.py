@@ -11,6 +11,7 @@ from visit import visitor
 
 from pi_controller.board.message_source import NoSource
 from pi_controller.config import Settings
+from pi_controller.display.i18n import translator
 from pi_controller.host.notify import Notifier
 from pi_controller.journal.journal import Journal
 from pi_controller.runtime.assembly import mat_sensors, open_table
@@ -82,7 +83,8 @@ class House:
         self.desk = TableDesk(self.daemon, self.clock, Notifier(), self.judges.command_queue)
         proxy = self.settings.web.proxy
         self.add_pages()
-        server = WebServer(self.feed, hosts=["mat.example"], proxy=proxy, more=self.judges.routes)
+        tr = translator(self.settings.web.language)
+        server = WebServer(self.feed, hosts=["mat.example"], proxy=proxy, tr=tr, more=self.judges.routes)
         self.app, self.server = server.app, MemoryServer(server, self.loop, self.step)
         self.step()
 
