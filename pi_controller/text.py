@@ -43,7 +43,7 @@ class Sentence(str):
         return made
 
     @classmethod
-    def join(cls, separator: str, parts: Iterable[str]) -> Sentence:
+    def concat(cls, separator: str, parts: Iterable[str]) -> Sentence:
         """Return `parts` as one sentence; each stays as it is."""
         values = {f"part{n}": part for n, part in enumerate(parts)}
         return cls(separator.join(f"{{{name}}}" for name in values), **values)
@@ -142,12 +142,12 @@ def format_value(value: object) -> str:
 
 def join_words(words: Iterable[str]) -> Sentence:
     """Return the words joined as `a, b, c`."""
-    return Sentence.join(", ", words)
+    return Sentence.concat(", ", words)
 
 
 def join_or(words: Iterable[str]) -> Sentence:
     """Return the words joined as `a or b or c`."""
-    return Sentence.join(
+    return Sentence.concat(
         " ", (word for n, one in enumerate(words) for word in ((Sentence("or"), one) if n else (one,)))
     )
 

@@ -133,7 +133,7 @@ class BeadStep(PadByPad):
                 self._doubts.setdefault(self.pad, doubt)
                 self._keep(t)
             elif t - self._since > HINT_S:
-                self.note = Sentence.join(": ", (doubt.message, doubt.hint))
+                self.note = Sentence.concat(": ", (doubt.message, doubt.hint))
         if self.pad is not None and self.is_timed_out(t):
             what, hint = (self._find_doubt(self.pad) if self._is_new() else self._no_bead(self.pad))[:2]
             self.fail(what, hint)

@@ -77,7 +77,7 @@ class Step(Protocol):
     """
 
     name: str
-    title: str
+    title: Sentence
     over: bool
     note: str
     pad: int | None
@@ -140,7 +140,7 @@ class PadByPad:
         """
         groups = find_swapped_pads(felt_on)
         for group in groups:
-            what = Sentence.join(", ", (Sentence(swapped.message, pad=pad, other=felt_on[pad]) for pad in group))
+            what = Sentence.concat(", ", (Sentence(swapped.message, pad=pad, other=felt_on[pad]) for pad in group))
             self.wrong.append(make_fault(what, swapped.hint))
         for pad, other in felt_on.items():
             if other != pad and not any(pad in group for group in groups):

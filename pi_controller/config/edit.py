@@ -189,7 +189,7 @@ def require_valid(
     found: dict[str, Sentence] = {}
     for issue in issues:
         key = ".".join(map(str, issue.keys))
-        found[key] = Sentence.join("; ", (found[key], issue.text)) if key in found else issue.text
+        found[key] = Sentence.concat("; ", (found[key], issue.text)) if key in found else issue.text
     raise EditError(what, hint, found)
 
 

@@ -102,8 +102,8 @@ def parse_model(path: Path, text: str, model: type[Model], hint: str = _EXAMPLE_
     if issues or found is None:
         lines = key_lines(text)
         placed = sorted(((_line_of(lines, issue.keys), issue) for issue in issues), key=lambda one: one[0])
-        lists = (Sentence.join("", (f"{path}:{line}: {_format_keys(one.keys)}", one.text)) for line, one in placed)
-        raise SettingsError(Sentence.join("\n", lists), hint)
+        lists = (Sentence.concat("", (f"{path}:{line}: {_format_keys(one.keys)}", one.text)) for line, one in placed)
+        raise SettingsError(Sentence.concat("\n", lists), hint)
     return found
 
 
@@ -182,7 +182,7 @@ def _explain_unknown_key(model: type[BaseModel], keys: Keys, value: object) -> S
     known = {} if here is None else here.model_fields
     what = Sentence("there is no such section" if isinstance(value, dict) else "there is no such key")
     if near := did_you_mean(keys[-1], known):
-        return Sentence.join("", (what, near))
+        return Sentence.concat("", (what, near))
     elsewhere = [f"[{'.'.join(path)}]" for path, section in _list_sections(model) if keys[-1] in section.model_fields]
     if elsewhere:
         return Sentence("{what} here; it belongs to {places}", what=what, places=join_or(elsewhere))

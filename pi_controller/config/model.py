@@ -313,7 +313,7 @@ def _find_game_issues(name: str, options: dict[str, str]) -> list[SettingsIssue]
         try:
             registry.game(name, chosen)
         except UsageError as error:
-            return [SettingsIssue(keys, Sentence.join("; ", filter(None, error.sentences)))]
+            return [SettingsIssue(keys, Sentence.concat("; ", filter(None, error.sentences)))]
         return []
 
     if unknown := try_options(("name",), {}):

@@ -235,7 +235,7 @@ def read_host_texts(folder: Path) -> tuple[HostTexts, dict[str, tuple[bytes, str
             wrong.append(Sentence(words, name=name, kind=kind, most=most))
         pictures[name] = content, kind
     if wrong:
-        raise SettingsError(Sentence.join("\n", wrong), "put the pictures that {file} names beside it", file=TEXTS)
+        raise SettingsError(Sentence.concat("\n", wrong), "put the pictures that {file} names beside it", file=TEXTS)
     return texts, pictures
 
 

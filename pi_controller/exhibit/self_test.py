@@ -121,7 +121,7 @@ def check_installation(at: Installation) -> Lines:
         yield from _check_sensors(at)
     for path in at.games.list_journals():
         if (fault := _journal_fault(path)) is not None:
-            wrong = Sentence.join(": ", (path.name, fault))
+            wrong = Sentence.concat(": ", (path.name, fault))
             yield GAMES.fails("recorded game", wrong) if fault else GAMES.passes("recorded game")
 
 

@@ -25,7 +25,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def sentence(self) -> Sentence:
         """The part and the message."""
-        return Sentence.join(": ", filter(None, (self.name, self.message)))
+        return Sentence.concat(": ", filter(None, (self.name, self.message)))
 
     def __str__(self) -> str:
         return str(self.sentence)

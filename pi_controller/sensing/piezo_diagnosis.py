@@ -64,7 +64,7 @@ def diagnose_piezos(
             found.append(Sentence("its disc is there: {time} ms", time=f"{wire.disc_ms(step):.1f}"))
         if still[pad - 1] and step in {0, wire.NOT_SWITCHED}:
             found.append(Sentence("it rests on one count, as a dead disc would: tap the pad and run the doctor again"))
-        yield SENSORS.passes(name, Sentence.join("; ", found))
+        yield SENSORS.passes(name, Sentence.concat("; ", found))
 
 
 def piezo_name(pad: int) -> Sentence:

@@ -19,6 +19,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from pi_controller.display.i18n import Translator
 from pi_controller.errors import MatError
 
 log = logging.getLogger(__name__)
@@ -82,10 +83,10 @@ def error_response(request: Request, error: MatError) -> Response:
     """
     found = _STATUS.get(error.code, 400)
     log.warning("%s %s from %s refused: %d %s", request.method, request.url.path, client_ip(request), found, error.code)
-    wait_s, issues = getattr(error, "wait_s", 0.0), getattr(error, "issues", {})
-    text: Callable[[str], str] = request.app.state.tr.text
-    issues = {key: text(issue) for key, issue in issues.items()}
-    content = ErrorBody(error.code, *map(text, error.sentences), wait_s, issues)
+    tr: Translator = request.app.state.tr
+    issues = {key: tr.text(issue) for key, issue in getattr(error, "issues", {}).items()}
+    (message, hint), wait_s = map(tr.text, error.sentences), getattr(error, "wait_s", 0.0)
+    content = ErrorBody(error.code, message, hint, wait_s, issues)
     refused = json_response(ErrorResponse(content), found)
     if wait_s:
         refused.headers["retry-after"] = str(ceil(wait_s))
