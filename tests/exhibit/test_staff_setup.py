@@ -139,6 +139,13 @@ def test_draft_is_previewed_before_it_is_published(tmp_path):
         assert "Come in" in visits.get("/").text
 
 
+def test_second_draft_keeps_texts_of_first(tmp_path):
+    host = HostFiles(tmp_path, optional=True)
+    host.propose({"title": "First"})
+    host.propose({"credits": "Second"})
+    assert (host.draft.texts.title, host.draft.texts.credits) == ("First", "Second")
+
+
 def test_a_draft_can_be_discarded(tmp_path):
     with installed(tmp_path) as (installation, visits):
         client = visits.sign_in()

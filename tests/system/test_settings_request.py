@@ -52,6 +52,8 @@ def test_refused_request_returns_its_error(here):
     with pytest.raises(EditError) as error:
         save(here, {"strips.pin": 99})
     assert set(error.value.issues) == {"strips.pin"}
+    issue = error.value.issues["strips.pin"]
+    assert issue.template != str(issue), "a page can translate it"
     with pytest.raises(StaleError):
         save(here, {"web.event": "x"}, "another")
     with pytest.raises(EditError) as error:
