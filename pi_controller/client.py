@@ -21,6 +21,7 @@ import msgspec
 from pi_controller.errors import MatError, UsageError, describe_error
 from pi_controller.extras import requires_extra
 from pi_controller.host.backoff import Backoff
+from pi_controller.host.place import LOCAL_TABLE
 from pi_controller.referee.judge import JudgeAction, JudgeCommand
 from pi_controller.table.view import View
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-LOCAL_TABLE = "http://127.0.0.1:8080"
 CONNECT_S, READ_TIMEOUT_S = 10.0, 20.0
 """Timeouts for a table's first answer and for silence, s; it sends a heartbeat every 5 s."""
 RETRY_S, MAX_RETRY_S = 2.0, 60.0

@@ -6,8 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from pi_controller.cli.arguments import Parser
-
-URL = "http://127.0.0.1:8080"
+from pi_controller.host.place import LOCAL_TABLE
 
 
 def watch_parser() -> Parser:
@@ -17,7 +16,9 @@ def watch_parser() -> Parser:
         "Print what a running table's pages show, one JSON object a line, whenever it changes. "
         "Cut off, it says so on stderr and comes back by itself. Ctrl-C stops it.",
     )
-    parser.add_argument("--url", metavar="URL", default=URL, help=f"where the table's pages are ({URL})")
+    parser.add_argument(
+        "--url", metavar="URL", default=LOCAL_TABLE, help=f"where the table's pages are ({LOCAL_TABLE})"
+    )
     parser.add_argument("--once", action="store_true", help="print the table's present state, and end")
     return parser
 

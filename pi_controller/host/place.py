@@ -10,6 +10,8 @@ from pi_controller.host.platform import home_folder
 
 NAME = "moccasin-mat"
 """Name of the service, its user and its folders."""
+LOCAL_TABLE = "http://127.0.0.1:8080"
+"""Address of a table's pages on its own machine, by default."""
 UNIT = f"{NAME}.service"
 HUB_UNIT = f"{NAME}-hub.service"
 """On a card: the hub of a tournament."""
