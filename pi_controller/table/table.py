@@ -124,8 +124,10 @@ BUFFERED_FACTS = (
 """Facts of the mat that a power cut may take: after a restart the hide in progress starts over without them."""
 RULES_REFUSED = "puzzled"
 """Question to the judge if the rules refuse the referee's conclusion."""
-RECOVERED, RECORD_LOST, NEW_GAME = "recovered", "record_lost", "new_game"
-"""Questions to the judge after a damaged journal, with and without recovered records; the answer to start over."""
+RECOVERED, RECORD_LOST = "recovered", "record_lost"
+"""Questions to the judge after a damaged journal, with and without recovered records."""
+NEW_GAME = str(JudgeNewGame.__struct_config__.tag)
+"""The answer to start over: it stands for the command with this tag."""
 
 
 def journalled_game(journal: Journal, game: Game[Any]) -> Game[Any]:
@@ -314,11 +316,10 @@ class Table(SteppedTable):
             self._mat_changed(call.t)
 
     def _execute(self, call: JudgeCommand | HubCommand, command: Command | None) -> list[Fact]:
+        if isinstance(call, JudgeAnswer) and call.answer == NEW_GAME and self._new_game_offered:
+            call = JudgeNewGame(call.t)
         if isinstance(call, JudgeNewGame):
             return self._begin_next(call, command)
-        asked = self.story.question
-        if isinstance(call, JudgeAnswer) and call.answer == NEW_GAME and asked is not None and asked.about == RECOVERED:
-            return self._begin_next(JudgeNewGame(call.t), command, anew=True)
         if isinstance(call, MatchCall):
             return self._take_match(call, command)
         draft = self._draft() if command is None else self._draft(command.fact)
@@ -374,14 +375,18 @@ class Table(SteppedTable):
         self._mat_changed(t)
         return True
 
-    def _begin_next(self, call: JudgeNewGame, command: Command | None, *, anew: bool = False) -> list[Fact]:
-        """Archive the finished game and begin another by the same rules; return its first facts.
+    @property
+    def _new_game_offered(self) -> bool:
+        """Whether the open question lets the judge start over."""
+        return self.story.question is not None and NEW_GAME in self.story.question.choices
 
-        The state of the board and the use of the sensors carry over. With `anew` this game need not be over. Raises as
-        `judge` does.
+    def _begin_next(self, call: JudgeNewGame, command: Command | None) -> list[Fact]:
+        """Archive the game, which is over or may be started over, and begin another by the same rules.
+
+        The state of the board and the use of the sensors carry over. Returns the first facts. Raises as `judge` does.
         """
         story, t = self.story, call.t
-        if story.phase != "over" and not anew:
+        if story.phase != "over" and not self._new_game_offered:
             raise IllegalActionError("the game is not over", "close it for the side that is out, then start another")
         if story.protest is not None:
             raise IllegalActionError("a protest is waiting for a decision", "decide it, then start another game")
