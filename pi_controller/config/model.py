@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, time
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from pydantic import Field, model_validator
 
@@ -325,10 +325,6 @@ def _find_game_issues(name: str, options: dict[str, str]) -> list[SettingsIssue]
 ALL_MAGNETOMETERS = 24
 MIN_DEPTH_OF_FEW_MM = 28.0
 """With fewer than all in a flatter mat, a bead between them is not read on its pad."""
-MANY_MAGNETOMETERS = 16
-"""With fewer, a mat surely reads one bead as two, or one at another place, now and then (hardware/README.md)."""
-NEEDS_MANY = ("two_beads", "bead_moved")
-"""Fouls that only many magnetometers can tell surely: with few they are questions, never automatic."""
 
 
 class BoardSection(Section):
@@ -417,6 +413,13 @@ class ButtonPins(Section):
     right: fields.PinOrNone = Field(default=0, description="slahal, the guesser's right")
     inside: fields.PinOrNone = Field(default=0, description="slahal, the inside hands")
     outside: fields.PinOrNone = Field(default=0, description="slahal, the outside hands")
+
+    def connected(self, *, each_team_ready: bool) -> dict[str, int]:
+        """Return the pins in use by name; `each_team_ready`: each team has a ready button, if no pin of one is set."""
+        pins = dict(self)
+        if each_team_ready and not self.model_fields_set & {"ready", "ready_a", "ready_b"}:
+            pins |= {"ready": 0} | pinmap().pi.team_buttons
+        return {name: pin for name, pin in pins.items() if pin}
 
     @model_validator(mode="after")
     def _check_pins_differ(self) -> ButtonPins:
@@ -668,23 +671,15 @@ class Settings(Section):
 
     @property
     def button_pins(self) -> dict[str, int]:
-        """The pins of the buttons that are there, by name.
-
-        At a tournament each team has a ready button of its own, unless a pin for ready is set.
-        """
-        pins, given = dict(self.buttons.pins), self.buttons.pins.model_fields_set
-        if self.referee.preset in referee.TOURNAMENT_PRESETS and not given & {"ready", "ready_a", "ready_b"}:
-            pins |= {"ready": 0} | pinmap().pi.team_buttons
-        return {name: pin for name, pin in pins.items() if pin}
+        """The pins of the buttons that are there, by name."""
+        return self.buttons.pins.connected(each_team_ready=self.referee.preset in referee.TEAM_READY_PRESETS)
 
     def referee_settings(self, options: Mapping[str, object]) -> referee.RefereeSettings:
         """Return the referee's settings. The time for a hit is one of the game's `options` (`Game.settings`)."""
         seconds = options.get("hit_seconds")
-        fouls = referee.preset_modes(self.referee.preset) | self.referee.fouls
-        if self.board.magnetometers < MANY_MAGNETOMETERS:
-            fouls |= {kind: "ask" for kind in NEEDS_MANY if fouls[kind] == "automatic"}
         return referee.RefereeSettings(
-            fouls=fouls,
+            fouls=cast("Mapping[str, referee.Mode]", self.referee.fouls),  # checked by `_check_exceptions`
+            magnetometers=self.board.magnetometers,
             preset=self.referee.preset,
             check_timeout_s=self.referee.check_timeout_s,
             round_pause_s=self.referee.round_pause_s,

@@ -25,6 +25,12 @@ Singer = Literal["off", "reminder"]
 """Whether the judge is reminded before a game to ask for each team's singer (chapter 12 leaves this blank)."""
 TOURNAMENT_PRESETS: tuple[Preset, ...] = ("tournament", "umpired")
 """The presets under the rules of a tournament (chapters 2 and 12)."""
+TEAM_READY_PRESETS = TOURNAMENT_PRESETS
+"""The presets in which each team says by a button of its own that the bead is hidden."""
+MANY_MAGNETOMETERS = 16
+"""With fewer, a mat surely reads one bead as two, or one at another place, now and then (hardware/README.md)."""
+NEEDS_MANY = ("two_beads", "bead_moved")
+"""Fouls that only many magnetometers can tell surely: with few they are questions, never automatic."""
 CHECK_TIMEOUT_RANGE_S = (0.2, 60.0)
 """Allowed range of `RefereeSettings.check_timeout_s`, seconds."""
 ROUND_PAUSE_RANGE_S = (0.5, 60.0)
@@ -195,7 +201,8 @@ class RefereeSettings:
     `nearest`: the pads in order of distance from the hitter; of those struck at once the first one named here counts,
     and if it is empty the judge is asked. `answers`: for any of `QUESTION_DEFAULTS` the answer used if the judge gives
     none within `answer_within_s` seconds, or `WAIT`; `preset` decides for the others. `beads`: whether the mat
-    looks for the bead at ready. If the judge confirms it, there is no wait and no seal.
+    looks for the bead at ready. If the judge confirms it, there is no wait and no seal. `magnetometers` are those of
+    a mat: with few of them the fouls of `NEEDS_MANY` are put to the judge.
     """
 
     fouls: Mapping[str, Mode] = field(default_factory=dict[str, Mode])
@@ -207,6 +214,7 @@ class RefereeSettings:
     preset: Preset = "home"
     answers: Mapping[str, str] = field(default_factory=dict[str, str])
     answer_within_s: float = 20.0
+    magnetometers: int = MANY_MAGNETOMETERS
 
     def __post_init__(self) -> None:
         """Raise `SettingsError` with every invalid value."""
@@ -236,7 +244,9 @@ class RefereeSettings:
 
     def mode(self, kind: str) -> Mode:
         """Return how the foul `kind` is treated."""
-        return self.fouls.get(kind) or _mode(kind, self.preset)
+        mode = self.fouls.get(kind) or _mode(kind, self.preset)
+        unsure = kind in NEEDS_MANY and self.magnetometers < MANY_MAGNETOMETERS
+        return "ask" if unsure and mode == "automatic" else mode
 
     def choose_default_answer(self, about: str, choices: Sequence[str]) -> str | None:
         """Return the default answer to the question `about`, one of its `choices`, or None if it waits for the judge.

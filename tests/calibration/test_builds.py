@@ -208,8 +208,8 @@ def test_walk_names_silent_bus_part_once(fault, size, words):
 
 @pytest.mark.parametrize(("size", "mode"), [(24, "automatic"), (16, "automatic"), (12, "ask"), (8, "ask")])
 def test_small_mat_downgrades_undetectable_foul_calls(size, mode):
-    fouls = Settings(board={"magnetometers": size}).referee_settings({}).fouls
-    assert fouls["two_beads"] == mode
-    assert fouls["bead_moved"] == "ask"
-    off = Settings(board={"magnetometers": size}, referee={"fouls": {"two_beads": "off"}}).referee_settings({}).fouls
-    assert off["two_beads"] == "off"
+    settings = Settings(board={"magnetometers": size}).referee_settings({})
+    assert settings.mode("two_beads") == mode
+    assert settings.mode("bead_moved") == "ask"
+    off = Settings(board={"magnetometers": size}, referee={"fouls": {"two_beads": "off"}}).referee_settings({})
+    assert off.mode("two_beads") == "off"
