@@ -25,9 +25,9 @@ from pi_controller.host.place import NAME
 from pi_controller.hub import join
 from pi_controller.hub.settings import FILE, load_hub, store_from_settings
 from pi_controller.hub.tokens import Tokens
-from pi_controller.web.accounts import FILE as USERS
-from pi_controller.web.accounts import Users
 from pi_controller.web.start_page import CardState, StartChoice, StartResult
+from pi_controller.web.users import FILE as USERS
+from pi_controller.web.users import Users
 
 FOLDER = "hub"
 """Folder of the hub beside the table's journal."""

@@ -119,8 +119,9 @@ def _demo(args: argparse.Namespace) -> int:
 
 
 def _director(args: argparse.Namespace) -> int:
-    from pi_controller.web.accounts import FILE, PinHasher, Users
     from pi_controller.web.judge_setup import new_head
+    from pi_controller.web.pin_hash import PinHasher
+    from pi_controller.web.users import FILE, Users
 
     args.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with closing(Users(args.folder / FILE)) as users:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pi_controller.config import Settings
     from pi_controller.display.sound import Sound
     from pi_controller.host.findings import Finding
-    from pi_controller.web.accounts import User, Users
+    from pi_controller.web.users import User, Users
 
 
 def run_parser() -> Parser:
@@ -196,8 +196,8 @@ def judges_parser() -> Parser:
 def judges(argv: Sequence[str]) -> int:
     """Do one action on the accounts of a table; return 0. Raises `UsageError`, `SettingsError` or `UserError`."""
     args = judges_parser().parse_args(argv)
-    from pi_controller.web.accounts import Users
     from pi_controller.web.judge_setup import users_path
+    from pi_controller.web.users import Users
 
     path = settings_path(args)
     settings = load_settings(path)
@@ -212,8 +212,9 @@ def judges(argv: Sequence[str]) -> int:
 
 
 def _change_users(users: Users, does: str, name: str | None, role: str | None) -> list[str]:
-    from pi_controller.web.accounts import PinHasher, Sessions, new_pin
     from pi_controller.web.judge_setup import new_head
+    from pi_controller.web.pin_hash import PinHasher, new_pin
+    from pi_controller.web.sessions import Sessions
 
     if does == "list":
         return [f"{one.name}: {one.role}" for one in users.list_users()] or ["nobody"]
@@ -237,7 +238,7 @@ def _change_users(users: Users, does: str, name: str | None, role: str | None) -
 
 
 def _find_user(users: Users, name: str) -> User:
-    from pi_controller.web.accounts import UserError
+    from pi_controller.web.users import UserError
 
     found = users.find_by_name(name)
     if found is None:

@@ -68,11 +68,14 @@ from pi_controller.host.place import KEYS_CHANGED, PROGRAMS, SET_CLOCK_REQUEST
 from pi_controller.host.status import CARD_FAULTS
 from pi_controller.text import mark
 from pi_controller.web import requests
-from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Session, Sessions, Users
+from pi_controller.web.accounts import Authenticator
+from pi_controller.web.pin_hash import PinHasher
 from pi_controller.web.requests import RequestError, json_route
 from pi_controller.web.roles import has_right
+from pi_controller.web.sessions import Session, Sessions
 from pi_controller.web.sign_in import SignInRoutes
 from pi_controller.web.templates import render
+from pi_controller.web.users import FILE, Users
 
 if TYPE_CHECKING:
     from pi_controller.exhibit.installation import Installation

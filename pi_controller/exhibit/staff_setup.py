@@ -23,10 +23,10 @@ from pi_controller.display.i18n import Translator, resolve_language
 from pi_controller.exhibit.host_files import HostTexts
 from pi_controller.text import mark
 from pi_controller.web import requests
-from pi_controller.web.accounts import Session
 from pi_controller.web.connection_limits import is_loopback
 from pi_controller.web.requests import RequestError, json_route
 from pi_controller.web.roles import has_right
+from pi_controller.web.sessions import Session
 from pi_controller.web.settings_form import Save, SettingsForm
 
 HOME = "/staff"

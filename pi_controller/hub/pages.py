@@ -40,7 +40,7 @@ from pi_controller.tournament import decisions as d
 from pi_controller.tournament import team_list
 from pi_controller.tournament.competition import LaterMatchesStartedError
 from pi_controller.web import requests
-from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Sessions, Users
+from pi_controller.web.accounts import Authenticator
 from pi_controller.web.address import PageSettings, qr_code
 from pi_controller.web.app import file_response, respond_error
 from pi_controller.web.connection_limits import is_loopback
@@ -49,10 +49,13 @@ from pi_controller.web.feed import Feed
 from pi_controller.web.help_pages import help_routes
 from pi_controller.web.host_marks import load_host_marks
 from pi_controller.web.limits import RequestFilter
+from pi_controller.web.pin_hash import PinHasher
 from pi_controller.web.pushed_page import event_stream
 from pi_controller.web.roles import has_right
 from pi_controller.web.server import WebServer
+from pi_controller.web.sessions import Sessions
 from pi_controller.web.sign_in import SignInRoutes
+from pi_controller.web.users import FILE, Users
 
 if TYPE_CHECKING:
     from pi_controller.hub.director import DecisionResult, Director

@@ -26,19 +26,11 @@ from pi_controller.rules.base import Json
 from pi_controller.table.table_queue import Picture, TableQueue
 from pi_controller.table.view import View
 from pi_controller.text import mark
-from pi_controller.web import (
-    accounts,
-    api,
-    connection_limits,
-    console_page,
-    event_log,
-    game_page,
-    live_page,
-    requests,
-    roles,
-)
+from pi_controller.web import api, connection_limits, console_page, event_log, game_page, live_page, requests, roles
+from pi_controller.web.accounts import Authenticator
 from pi_controller.web.event_stream import DESK_HEARTBEAT_S, encode_event, retry_ms
 from pi_controller.web.feed import Feed
+from pi_controller.web.sessions import Session
 from pi_controller.web.sign_in import SignInRoutes
 
 # Waveforms of the hits for the judges: of finished hides; the head judge may also see the current hide.
@@ -118,7 +110,7 @@ class JudgeApi(SignInRoutes):
         self,
         command_queue: TableQueue,
         feed: Feed,
-        authenticator: accounts.Authenticator,
+        authenticator: Authenticator,
         journal: Path,
         tr: Translator,
         heartbeat_s: float = DESK_HEARTBEAT_S,
@@ -263,7 +255,7 @@ class JudgeApi(SignInRoutes):
             before=picture.game.hiders_before(picture.state),
         )
 
-    def _content(self, snapshot: JudgeSnapshot, session: accounts.Session) -> bytes:
+    def _content(self, snapshot: JudgeSnapshot, session: Session) -> bytes:
         picture, view, role = snapshot.picture, snapshot.picture.view, session.person.role
         content: api.StateContent = {
             "view": view,
@@ -287,7 +279,7 @@ class JudgeApi(SignInRoutes):
         }
         return msgspec.json.encode(content)
 
-    async def _follow(self, request: Request, session: accounts.Session) -> AsyncIterator[bytes]:
+    async def _follow(self, request: Request, session: Session) -> AsyncIterator[bytes]:
         watcher = self.feed.subscribe()
         share = self._streams.take(session.id, watcher.end)
         quiet, looks = 0.0, min(SESSION_CHECK_S, self._heartbeat_s)

@@ -14,34 +14,36 @@ from pi_controller.config import Settings
 from pi_controller.display.i18n import translator
 from pi_controller.table.table import Table
 from pi_controller.table.table_queue import TableQueue
-from pi_controller.web import accounts, roles
+from pi_controller.web import roles
+from pi_controller.web.accounts import Authenticator
 from pi_controller.web.feed import Feed
 from pi_controller.web.judge_api import JudgeApi, judge_routes
+from pi_controller.web.pin_hash import PinHasher, new_pin
+from pi_controller.web.sessions import Sessions
+from pi_controller.web.users import FILE, UserError, Users
 
 
 class JudgeConsole(NamedTuple):
     """A table's console: the main loop serves `command_queue`, the web server `routes`; close `users` at the end."""
 
     command_queue: TableQueue
-    users: accounts.Users
+    users: Users
     routes: list[Route]
-    authenticator: accounts.Authenticator
+    authenticator: Authenticator
     api: JudgeApi
 
 
 def users_path(settings: Settings) -> Path:
     """Return the path of a table's user database: beside its journal, so that it survives the next game."""
-    return settings.table.journal.parent / accounts.FILE
+    return settings.table.journal.parent / FILE
 
 
 def make_judge_console(
-    settings: Settings, table: Table, feed: Feed, clock: Callable[[], float], pins: accounts.PinHasher | None = None
+    settings: Settings, table: Table, feed: Feed, clock: Callable[[], float], pins: PinHasher | None = None
 ) -> JudgeConsole:
     """Return the console of `table`; `clock` returns the table's time in seconds. Raises `UserError`."""
-    users = accounts.Users(users_path(settings))
-    authenticator = accounts.Authenticator(
-        users, accounts.Sessions(users, settings.web.idle_min * 60.0), pins or accounts.PinHasher(), clock
-    )
+    users = Users(users_path(settings))
+    authenticator = Authenticator(users, Sessions(users, settings.web.idle_min * 60.0), pins or PinHasher(), clock)
     command_queue = TableQueue()
     command_queue.update_picture(table)
     singer = settings.referee.singer == "reminder"
@@ -51,17 +53,17 @@ def make_judge_console(
     return JudgeConsole(command_queue, users, judge_routes(judge), authenticator, judge)
 
 
-def new_head(users: accounts.Users, pins: accounts.PinHasher, name: str = roles.HEAD) -> tuple[str, str]:
+def new_head(users: Users, pins: PinHasher, name: str = roles.HEAD) -> tuple[str, str]:
     """Make `name` a head judge, or give the existing one a new PIN; return the stored name and the PIN.
 
     Raises `UserError`.
     """
-    pin = accounts.new_pin()
+    pin = new_pin()
     found = users.find_by_name(name)
     if found is None:
         return users.add(name, "head", pins.hash(pin)).name, pin
     if found[0].role != "head":
-        raise accounts.UserError(
+        raise UserError(
             "{name} is a {role}", "choose another name for the head judge", name=found[0].name, role=found[0].role
         )
     users.give_pin(found[0].id, pins.hash(pin))

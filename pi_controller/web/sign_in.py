@@ -12,7 +12,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from pi_controller.display.i18n import Translator
-from pi_controller.web import accounts, api, console_page, http_timeouts, requests, roles
+from pi_controller.web import api, console_page, http_timeouts, requests, roles
+from pi_controller.web.accounts import Authenticator
+from pi_controller.web.pin_hash import new_pin
+from pi_controller.web.sessions import Session
 from pi_controller.web.throttle import TokenBuckets
 
 log = logging.getLogger(__name__)
@@ -31,7 +34,7 @@ class SignInRoutes:
 
     def __init__(
         self,
-        authenticator: accounts.Authenticator,
+        authenticator: Authenticator,
         home: str,
         tr: Translator,
         *,
@@ -104,7 +107,7 @@ class SignInRoutes:
 
     async def _change_people(self, change: api.PeopleChange) -> dict[str, Any]:
         """Execute `change`; return what the answer tells. A new PIN is only there. Raises `UserError`."""
-        users, pin = self.authenticator.users, accounts.new_pin()
+        users, pin = self.authenticator.users, new_pin()
         match change:
             case api.AddPerson(name=name, role=role):
                 person = await asyncio.to_thread(users.add, name, role, await self.authenticator.hash(pin))
@@ -118,7 +121,7 @@ class SignInRoutes:
                 await asyncio.to_thread(users.remove, person_id)
                 return {}
 
-    async def require_session(self, request: Request, *, touch: bool = True) -> accounts.Session:
+    async def require_session(self, request: Request, *, touch: bool = True) -> Session:
         """Return the session of the request; raises `RequestError`. With `touch` it counts as activity."""
         token = request.cookies.get(SESSION, "")
         session = await self.authenticator.session(token, touch=touch) if 0 < len(token) <= 100 else None
@@ -127,7 +130,7 @@ class SignInRoutes:
         http_timeouts.keep_connection(request.scope)
         return session
 
-    async def require_right(self, request: Request, right: roles.Right, deed: str) -> accounts.Session:
+    async def require_right(self, request: Request, right: roles.Right, deed: str) -> Session:
         """Return the session of a head judge's request from this site; `deed` tells what others may not do.
 
         Raises `RequestError`.
@@ -138,7 +141,7 @@ class SignInRoutes:
             raise requests.RequestError("role", "only the head judge may {deed}", "ask the head judge", deed=deed)
         return session
 
-    def charge_command(self, session: accounts.Session) -> None:
+    def charge_command(self, session: Session) -> None:
         """Count one command of `session`. Raises `RequestError` if there were too many at once."""
         if (wait := self._commands.take(session.id, self.authenticator.clock())) > 0:
             raise requests.RequestError(

@@ -22,7 +22,7 @@ from pi_controller.exhibit.usage import Usage
 from pi_controller.host.machine_health import MachineHealth
 from pi_controller.host.place import KEYS_CHANGED, SET_CLOCK_REQUEST, Place
 from pi_controller.sensing.events import Link, SensorFault, SensorFaultsChange
-from pi_controller.web.accounts import FILE
+from pi_controller.web.users import FILE
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 

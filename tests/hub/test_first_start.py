@@ -18,8 +18,8 @@ from pi_controller.hub.join import Account, JoinError
 from pi_controller.hub.settings import STORE, load_hub
 from pi_controller.hub.setup import write_certificates
 from pi_controller.hub.tokens import Tokens
-from pi_controller.web.accounts import FILE as USERS
-from pi_controller.web.accounts import Users
+from pi_controller.web.users import FILE as USERS
+from pi_controller.web.users import Users
 
 CODE = "0000-0000-0000-0000-0000"
 

@@ -12,7 +12,8 @@ from judge_house import PIN, say, sign_in
 from ports import free_port
 
 from pi_controller.config.edit import read_written
-from pi_controller.web.accounts import FILE, PinHasher, Users
+from pi_controller.web.pin_hash import PinHasher
+from pi_controller.web.users import FILE, Users
 
 
 def test_the_program_starts_again_with_the_new_settings(tmp_path):

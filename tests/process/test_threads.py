@@ -14,8 +14,10 @@ from pi_controller.rules import registry
 from pi_controller.table.backup import Backup, copy_of
 from pi_controller.table.commands import CommandQueue
 from pi_controller.table.table import Table
-from pi_controller.web.accounts import FILE, Authenticator, Sessions, Users
+from pi_controller.web.accounts import Authenticator
 from pi_controller.web.feed import Feed
+from pi_controller.web.sessions import Sessions
+from pi_controller.web.users import FILE, Users
 
 LONG = 60.0
 

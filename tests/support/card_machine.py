@@ -12,9 +12,9 @@ from pi_controller.card.first_start import CardDesk
 from pi_controller.card.service_unit import RUN
 from pi_controller.config import edit, read_settings, request
 from pi_controller.host.place import make_place
-from pi_controller.web.accounts import FILE as USERS
-from pi_controller.web.accounts import Users
 from pi_controller.web.start_page import StartChoice
+from pi_controller.web.users import FILE as USERS
+from pi_controller.web.users import Users
 
 CARD = Path(__file__).parents[2] / "hardware/image/files/usr/local/lib/moccasin-mat/card.py"
 FIRST = '[board]\nport = "none"\n[web]\njudges = true\n'

@@ -18,10 +18,11 @@ from pi_controller.runtime.assembly import mat_sensors, open_table
 from pi_controller.runtime.daemon import Daemon
 from pi_controller.runtime.run import TableDesk
 from pi_controller.table.mats import Mat
-from pi_controller.web.accounts import PinHasher, Users
 from pi_controller.web.feed import Feed
 from pi_controller.web.judge_setup import make_judge_console
+from pi_controller.web.pin_hash import PinHasher
 from pi_controller.web.server import WebServer
+from pi_controller.web.users import Users
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

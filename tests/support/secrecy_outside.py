@@ -49,7 +49,8 @@ from pi_controller.runtime import assembly, run
 from pi_controller.runtime.daemon import Daemon
 from pi_controller.table.backup import Backup
 from pi_controller.web import judge_api
-from pi_controller.web.accounts import FILE, Sessions, Users
+from pi_controller.web.sessions import Sessions
+from pi_controller.web.users import FILE, Users
 
 if TYPE_CHECKING:
     import asyncio

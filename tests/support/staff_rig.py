@@ -8,7 +8,8 @@ from visit import await_condition, visitor
 from pi_controller.config import read_settings
 from pi_controller.exhibit.staff_desk import HOME
 from pi_controller.runtime.assembly import assemble_exhibit
-from pi_controller.web.accounts import FILE, PinHasher, Users
+from pi_controller.web.pin_hash import PinHasher
+from pi_controller.web.users import FILE, Users
 
 PIN = "314159"
 ORIGIN = "http://localhost:8080"

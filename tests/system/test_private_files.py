@@ -16,7 +16,7 @@ from pi_controller.host.files import create_private_file, explain_refusal
 from pi_controller.journal.journal import Journal
 from pi_controller.recording.hits import open_hits
 from pi_controller.tools import machine_checks
-from pi_controller.web.accounts import Users
+from pi_controller.web.users import Users
 
 NOBODY = pwd.getpwnam("nobody")
 

@@ -16,12 +16,14 @@ from pi_controller.display.i18n import ENGLISH
 from pi_controller.referee.facts import CommandIssued
 from pi_controller.table.table_queue import TableQueue
 from pi_controller.table.view import View
-from pi_controller.web.accounts import FILE, Authenticator, Sessions, Users
+from pi_controller.web.accounts import Authenticator
 from pi_controller.web.feed import Feed
 from pi_controller.web.judge_api import SESSION_CHECK_S, JudgeApi
 from pi_controller.web.judge_setup import JudgeConsole, welcome
 from pi_controller.web.roles import HEAD
+from pi_controller.web.sessions import Sessions
 from pi_controller.web.sign_in import BURST
+from pi_controller.web.users import FILE, Users
 
 COMMAND = "/judge/command"
 TOSS = {"do": "toss", "winner": "A"}

@@ -15,8 +15,8 @@ from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 from urllib3 import HTTPResponse
 
-from pi_controller.web.accounts import Sessions
 from pi_controller.web.openapi import OPERATIONS, document
+from pi_controller.web.sessions import Sessions
 from pi_controller.web.sign_in import SESSION
 
 PAGES = {

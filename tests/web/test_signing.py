@@ -13,25 +13,13 @@ from travel import run
 from pi_controller.cli import main
 from pi_controller.referee.judge import JudgeCommand
 from pi_controller.web import throttle
-from pi_controller.web.accounts import (
-    FILE,
-    MAX_SESSION_S,
-    MAX_SESSIONS_PER_PERSON,
-    Authenticator,
-    BusyError,
-    PinError,
-    PinHasher,
-    Sessions,
-    UserError,
-    Users,
-    UserStoreError,
-    fold_name,
-    is_pin,
-    new_pin,
-)
+from pi_controller.web.accounts import Authenticator, BusyError, PinError
 from pi_controller.web.judge_setup import new_head
+from pi_controller.web.pin_hash import PinHasher, is_pin, new_pin
 from pi_controller.web.roles import ROLES, has_right
+from pi_controller.web.sessions import MAX_SESSION_S, MAX_SESSIONS_PER_PERSON, Sessions
 from pi_controller.web.throttle import Throttle, TokenBuckets
+from pi_controller.web.users import FILE, UserError, Users, UserStoreError, fold_name
 
 ELSEWHERE = "10.0.0.66"
 

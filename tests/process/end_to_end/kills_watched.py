@@ -26,7 +26,8 @@ from ports import free_port
 
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import CommandIssued
-from pi_controller.web.accounts import FILE, PinHasher, Users
+from pi_controller.web.pin_hash import PinHasher
+from pi_controller.web.users import FILE, Users
 
 SETTINGS = """
 [table]

@@ -16,11 +16,14 @@ from pi_controller.referee.story import Protest
 from pi_controller.rules import registry
 from pi_controller.table.table import Table
 from pi_controller.table.table_queue import Picture, TableQueue
-from pi_controller.web.accounts import Authenticator, PinHasher, Sessions, Users
+from pi_controller.web.accounts import Authenticator
 from pi_controller.web.app import create_app
 from pi_controller.web.feed import Feed
 from pi_controller.web.judge_api import JudgeApi, judge_routes
+from pi_controller.web.pin_hash import PinHasher
 from pi_controller.web.server import WebServer
+from pi_controller.web.sessions import Sessions
+from pi_controller.web.users import Users
 
 PIN = "271828"
 STEP_S = 0.005

@@ -28,9 +28,10 @@ from pi_controller.config.own_network import OWN_ADDRESS, wifi_code
 from pi_controller.errors import MatError
 from pi_controller.host.place import SYSTEM_SETTINGS, UNIT
 from pi_controller.host.status import FaultChannel, StartFault
-from pi_controller.web.accounts import PinHasher, Users
 from pi_controller.web.address import PageSettings, is_public_host, list_urls, qr_text
 from pi_controller.web.judge_setup import new_head, users_path
+from pi_controller.web.pin_hash import PinHasher
+from pi_controller.web.users import Users
 
 KIOSK = Path("/etc/systemd/system/moccasin-mat-kiosk.service")
 """Is there where visitors have a browser on this screen, which would cover a PIN."""
