@@ -34,14 +34,14 @@ def voice_parser() -> Parser:
 def voice(argv: Sequence[str]) -> int:
     """List or play the recordings; return 1 if one cannot be played or should be recorded again. Raises `MatError`."""
     args = voice_parser().parse_args(argv)
-    from pi_controller.display import voice
+    from pi_controller.display import word_recordings
     from pi_controller.rules.registry import game
 
     settings = load_settings(settings_path(args))
     played = game(args.game or settings.game.name).name
     where = args.folder or settings.voice.folder
     folder = expand_home(where) if where else None
-    if folder is not None and not voice.is_folder(folder):
+    if folder is not None and not word_recordings.is_folder(folder):
         raise UsageError(
             f"{folder} is not a folder", "name the folder of the recordings with [voice] folder or --folder"
         )
@@ -53,7 +53,7 @@ def voice(argv: Sequence[str]) -> int:
 def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) -> int:
     import statistics
 
-    from pi_controller.display import voice
+    from pi_controller.display import announcement, word_recordings
     from pi_controller.display.game_display import get_show
     from pi_controller.display.i18n import ENGLISH
 
@@ -64,13 +64,13 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
     clips: dict[str, Clip] = {}
     faults: dict[str, list[str]] = {}
     for call in words:
-        path = voice.find(folder, played, call) if folder else None
+        path = word_recordings.find(folder, played, call) if folder else None
         try:
             if path is not None:
-                clips[call] = voice.load(path)
-        except voice.WordRecordingError as error:
+                clips[call] = word_recordings.load(path)
+        except word_recordings.WordRecordingError as error:
             faults[call] = [f"{error.message}; {error.hint}"]
-    measured = {call: voice.measure(clip) for call, clip in clips.items()}
+    measured = {call: word_recordings.measure(clip) for call, clip in clips.items()}
     usual = statistics.median(one.rms_db for one in measured.values()) if len(measured) > 2 else None
     if folder is None:
         print(f"{played}: no recordings: [voice] folder is empty")
@@ -80,12 +80,12 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
         line = f"  {call:<13} "
         if call in measured:
             one = measured[call]
-            faults[call] = voice.suggest_improvements(one, usual)
+            faults[call] = word_recordings.suggest_improvements(one, usual)
             sounds = "stereo" if one.channels == 2 else "mono"
             line += f"{one.seconds:4.1f} s  peak {one.peak_db:5.1f} dB  loudness {one.rms_db:5.1f} dB"
             line += f"  {one.rate} Hz {sounds}"
         elif call not in faults:
-            spoken = wanted.english and voice.is_english_word(call, played)
+            spoken = wanted.english and announcement.is_english_word(call, played)
             line += "spoken in English" if spoken else f"silent: no {played}/{call}.wav"
         print(line.rstrip())
         for fault in faults.get(call, ()):
@@ -98,7 +98,7 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
 
 def _strangers(folder: Path | None, played: str) -> list[str]:
     """Return the files beside the recordings that match no word, most likely because of a misspelling."""
-    from pi_controller.display import voice
+    from pi_controller.display import word_recordings
     from pi_controller.display.game_display import get_show
     from pi_controller.display.i18n import ENGLISH
 
@@ -110,15 +110,15 @@ def _strangers(folder: Path | None, played: str) -> list[str]:
         path.name
         for path in inside.iterdir()
         if not path.name.startswith(".")
-        and (path.stem not in known or path.suffix not in voice.FORMATS)
-        and path.suffix.lower() in voice.FORMATS
+        and (path.stem not in known or path.suffix not in word_recordings.FORMATS)
+        and path.suffix.lower() in word_recordings.FORMATS
     )
 
 
 def _play_word(wanted: VoiceSection, folder: Path | None, played: str, call: str) -> int:
     from datetime import datetime
 
-    from pi_controller.display import voice
+    from pi_controller.display import announcement, speech, word_recordings
     from pi_controller.display.game_display import get_show
     from pi_controller.display.i18n import ENGLISH
     from pi_controller.display.sound import AplaySound
@@ -126,11 +126,11 @@ def _play_word(wanted: VoiceSection, folder: Path | None, played: str, call: str
     words = get_show(played, ENGLISH).words
     if call not in words:
         raise UsageError(f"{call!r} is not a word of {played}", f"the words are: {', '.join(words)}")
-    path = voice.find(folder, played, call) if folder else None
+    path = word_recordings.find(folder, played, call) if folder else None
     if path is not None:
-        clip = voice.load(path)
-    elif wanted.english and voice.is_english_word(call, played):
-        clip = voice.speak(words[call].shown)
+        clip = word_recordings.load(path)
+    elif wanted.english and announcement.is_english_word(call, played):
+        clip = speech.speak(words[call].shown)
     else:
         raise UsageError(
             f"there is no recording of {call}", f"the table stays silent for it; record {played}/{call}.wav"

@@ -12,13 +12,12 @@ import time
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pi_controller import __version__
 from pi_controller.board.gpio import read_pi_model
 from pi_controller.config import Settings
 from pi_controller.display.sound import SILENCE, AplaySound, Sound, SoundError, sound_cards
-from pi_controller.display.voice import SPEECH_PROGRAM
+from pi_controller.display.speech import SPEECH_PROGRAM
 from pi_controller.errors import JournalError, describe_error
 from pi_controller.extras import install_hint
 from pi_controller.host.files import explain_refusal
@@ -26,10 +25,6 @@ from pi_controller.host.findings import Finding, Group
 from pi_controller.host.machine_health import LOW_DISK_BYTES
 from pi_controller.journal.file import SETTING, journal_files
 from pi_controller.journal.journal import Journal
-
-if TYPE_CHECKING:
-    pass
-
 
 MACHINE = Group("Machine")
 DISK = Group("Journal")

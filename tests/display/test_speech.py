@@ -7,7 +7,8 @@ import shutil
 import pytest
 
 from pi_controller.display.sound import SoundError
-from pi_controller.display.voice import WordRecordingError, speak
+from pi_controller.display.speech import speak
+from pi_controller.display.word_recordings import WordRecordingError
 
 
 @pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="there is no espeak-ng on the path")

@@ -7,7 +7,8 @@ import logging
 import pytest
 
 from pi_controller.display.sound import Clip, SoundError
-from pi_controller.display.voice import MAX_WAITING_VIEWS, STALE_S, WordRecordingError
+from pi_controller.display.voice import MAX_WAITING_VIEWS, STALE_S
+from pi_controller.display.word_recordings import WordRecordingError
 from pi_controller.table.view import Hit
 
 MISSED, FOUND = Hit(2, found=False), Hit(4, found=True)

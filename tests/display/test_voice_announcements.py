@@ -7,9 +7,9 @@ import pytest
 from cases import cases
 from played import play
 
+from pi_controller.display.announcement import Announcement, announcement, is_english_word, score
 from pi_controller.display.game_display import get_show
 from pi_controller.display.i18n import ENGLISH
-from pi_controller.display.voice import Announcement, announcement, is_english_word, score
 from pi_controller.table.view import Hit, QuestionView
 
 MISSED, FOUND = Hit(2, found=False), Hit(4, found=True)

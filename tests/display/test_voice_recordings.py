@@ -8,33 +8,33 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from pi_controller.display import voice
+from pi_controller.display import word_recordings
 
 
 def test_find_returns_the_words_own_file_alone(record, tmp_path):
     path = record("dakota", "paguga")
-    assert voice.find(tmp_path, "dakota", "paguga") == path
-    assert voice.find(tmp_path, "dakota", "obojun") is None
-    assert voice.find(tmp_path, "ojibwe", "paguga") is None
+    assert word_recordings.find(tmp_path, "dakota", "paguga") == path
+    assert word_recordings.find(tmp_path, "dakota", "obojun") is None
+    assert word_recordings.find(tmp_path, "ojibwe", "paguga") is None
     record("dakota", "stranger")
-    assert voice.find(tmp_path, "dakota", "stranger") is None
-    assert voice.find(tmp_path, "dakota", "../dakota/paguga") is None
+    assert word_recordings.find(tmp_path, "dakota", "stranger") is None
+    assert word_recordings.find(tmp_path, "dakota", "../dakota/paguga") is None
     (tmp_path / "dakota" / "wheya.wav").mkdir()
-    assert voice.find(tmp_path, "dakota", "wheya") is None
+    assert word_recordings.find(tmp_path, "dakota", "wheya") is None
 
 
 @pytest.mark.parametrize("suffix", [".wav", ".flac", ".ogg", ".mp3"])
 def test_each_format_is_read(record, suffix):
     path = record("dakota", "paguga", suffix, rate=44100, seconds=0.5)
-    clip = voice.load(path)
+    clip = word_recordings.load(path)
     assert (clip.name, clip.rate) == ("paguga", 44100)
     assert clip.seconds == pytest.approx(0.5, abs=0.06)
     assert 0.4 < np.abs(clip.samples).max() < 0.6
 
 
 def test_more_than_two_channels_become_one(record):
-    assert voice.load(record("dakota", "paguga", channels=2)).samples.shape[1] == 2
-    assert voice.load(record("dakota", "paguga", channels=6)).samples.shape[1] == 1
+    assert word_recordings.load(record("dakota", "paguga", channels=2)).samples.shape[1] == 2
+    assert word_recordings.load(record("dakota", "paguga", channels=6)).samples.shape[1] == 1
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ def test_more_than_two_channels_become_one(record):
 def test_broken_file_is_refused_with_hint(tmp_path, content):
     path = tmp_path / "paguga.wav"
     path.write_bytes(content)
-    with pytest.raises(voice.WordRecordingError, match=r"paguga\.wav") as caught:
-        voice.load(path)
+    with pytest.raises(word_recordings.WordRecordingError, match=r"paguga\.wav") as caught:
+        word_recordings.load(path)
     assert caught.value.hint
 
 
@@ -53,8 +53,8 @@ def test_truncated_file_is_refused_or_shorter(record):
     path = record("dakota", "paguga")
     for kept in range(0, len(whole), 997):
         path.write_bytes(whole[:kept])
-        with suppress(voice.WordRecordingError):
-            assert voice.load(path).seconds <= 1.0
+        with suppress(word_recordings.WordRecordingError):
+            assert word_recordings.load(path).seconds <= 1.0
 
 
 def test_no_sound_too_much_sound_and_no_numbers(record, tmp_path):
@@ -63,12 +63,12 @@ def test_no_sound_too_much_sound_and_no_numbers(record, tmp_path):
     path = tmp_path / "paguga.wav"
     for samples, said in (
         (np.zeros((0, 1)), "contains no sound"),
-        (np.zeros((int(8000 * voice.MAX_WORD_S) + 1, 1)), "lasts over 10 s"),
+        (np.zeros((int(8000 * word_recordings.MAX_WORD_S) + 1, 1)), "lasts over 10 s"),
         (np.full((8000, 1), np.nan), "contains no sound"),
     ):
         soundfile.write(path, samples, 8000, subtype="FLOAT")
-        with pytest.raises(voice.WordRecordingError, match=said):
-            voice.load(path)
+        with pytest.raises(word_recordings.WordRecordingError, match=said):
+            word_recordings.load(path)
 
 
 @pytest.mark.parametrize("rate", [1, 1000, 3999, 192001, 1_000_000])
@@ -77,8 +77,8 @@ def test_unsupported_sample_rate_is_refused(tmp_path, rate):
 
     path = tmp_path / "paguga.wav"
     soundfile.write(path, np.zeros((10, 1)), rate)
-    with pytest.raises(voice.WordRecordingError, match=f"{rate} samples a second") as caught:
-        voice.load(path)
+    with pytest.raises(word_recordings.WordRecordingError, match=f"{rate} samples a second") as caught:
+        word_recordings.load(path)
     assert "44100" in caught.value.hint
 
 
@@ -91,26 +91,26 @@ def test_missing_decoder_is_reported_with_install_hint(record, monkeypatch):
         return real(name, *args)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(voice.WordRecordingError, match="soundfile is missing") as caught:
-        voice.load(path)
+    with pytest.raises(word_recordings.WordRecordingError, match="soundfile is missing") as caught:
+        word_recordings.load(path)
     assert "[voice]" in caught.value.hint
 
 
 def test_folder_with_overlong_name_is_refused(tmp_path):
-    assert voice.is_folder(tmp_path)
-    assert not voice.is_folder(tmp_path / "none")
-    assert not voice.is_folder(tmp_path / ("x" * 5000))
-    with pytest.raises(voice.WordRecordingError, match="cannot be read"):
-        voice.find(tmp_path / ("x" * 5000), "dakota", "paguga")
+    assert word_recordings.is_folder(tmp_path)
+    assert not word_recordings.is_folder(tmp_path / "none")
+    assert not word_recordings.is_folder(tmp_path / ("x" * 5000))
+    with pytest.raises(word_recordings.WordRecordingError, match="cannot be read"):
+        word_recordings.find(tmp_path / ("x" * 5000), "dakota", "paguga")
 
 
 def of(clip, samples):
     made = clip()
-    return voice.measure(type(made)("one", np.asarray(samples, np.float32)[:, None], 8000))
+    return word_recordings.measure(type(made)("one", np.asarray(samples, np.float32)[:, None], 8000))
 
 
 def test_a_recording_is_measured(clip):
-    one = voice.measure(clip(1.0))
+    one = word_recordings.measure(clip(1.0))
     assert one.seconds == 1.0
     assert one.peak_db == pytest.approx(-6.0, abs=0.1)
     assert one.rms_db == pytest.approx(-9.0, abs=0.1)
@@ -123,9 +123,9 @@ def test_a_recording_is_measured(clip):
 
 
 def test_advice_names_each_fault_of_a_recording(clip):
-    good = voice.measure(clip(0.8, rate=44100))
-    assert voice.suggest_improvements(good) == []
-    assert voice.suggest_improvements(good, good.rms_db + 3) == []
+    good = word_recordings.measure(clip(0.8, rate=44100))
+    assert word_recordings.suggest_improvements(good) == []
+    assert word_recordings.suggest_improvements(good, good.rms_db + 3) == []
     for samples, said in (
         (np.ones(8000), "too loud"),
         (0.01 * clip(1.0).samples[:, 0], "quiet"),
@@ -134,6 +134,6 @@ def test_advice_names_each_fault_of_a_recording(clip):
         (np.concatenate([np.zeros(4000), clip(0.5).samples[:, 0]]), "silence before the word"),
         (clip(0.5).samples[:, 0], "like a telephone"),
     ):
-        assert any(said in one for one in voice.suggest_improvements(of(clip, samples))), said
-    assert "10 dB louder than the other words" in voice.suggest_improvements(good, good.rms_db - 10)[-1]
-    assert "10 dB quieter than the other words" in voice.suggest_improvements(good, good.rms_db + 10)[-1]
+        assert any(said in one for one in word_recordings.suggest_improvements(of(clip, samples))), said
+    assert "10 dB louder than the other words" in word_recordings.suggest_improvements(good, good.rms_db - 10)[-1]
+    assert "10 dB quieter than the other words" in word_recordings.suggest_improvements(good, good.rms_db + 10)[-1]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pi_controller.display import voice as voice_module
+from pi_controller.display.announcement import Announcement
 from pi_controller.display.game_display import get_show
 from pi_controller.display.i18n import ENGLISH
-from pi_controller.display.voice import Announcement
 from pi_controller.journal.journal import MemoryJournal
 from pi_controller.referee.judge import JudgeAnswer
 from pi_controller.referee.selection import referee_for
@@ -40,7 +40,7 @@ def sounds(heard, record, tmp_path, place, then=()):
         return record_of(sentence)
 
     def record_of(sentence):
-        from pi_controller.display.voice import load
+        from pi_controller.display.word_recordings import load
 
         return load(record("dakota", "spoken", seconds=0.3))
 

@@ -11,10 +11,12 @@ from memory_sound import MemorySound
 
 from pi_controller.board.buttons import MockButtons
 from pi_controller.config import read_settings
+from pi_controller.display.announcement import is_english_word
 from pi_controller.display.game_display import get_show
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.sound import Clip, tones
-from pi_controller.display.voice import MAX_WORD_S, Voice, is_english_word
+from pi_controller.display.voice import Voice
+from pi_controller.display.word_recordings import MAX_WORD_S
 from pi_controller.exhibit.exhibit import SWITCHES
 from pi_controller.exhibit.pages import render_screen
 from pi_controller.exhibit.screen import build_screen
@@ -165,7 +167,7 @@ def test_game_with_four_buttons_is_guided_by_voice(tmp_path, monkeypatch):
     monkeypatch.setattr(assembly, "make_buttons", lambda settings, clock: buttons)
     monkeypatch.setattr("pi_controller.display.voice.AplaySound", lambda _: sound)
     monkeypatch.setattr(
-        "pi_controller.display.voice.speak", lambda said: Clip(said, tones(0.0, seconds=0.1).samples, 44100)
+        "pi_controller.display.speech.speak", lambda said: Clip(said, tones(0.0, seconds=0.1).samples, 44100)
     )
     monkeypatch.setattr(Voice, "start", lambda voice: voices.append(voice))  # noqa: PLW0108 - bound to a voice
     (tmp_path / "table.toml").write_text(

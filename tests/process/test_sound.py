@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from memory_sound import MemorySound
 
-from pi_controller.display import voice
+from pi_controller.display import speech
 from pi_controller.display.sound import OVERTIME_S, AplaySound, SoundError
 
 ALSA = shutil.which("aplay") is not None
@@ -245,6 +245,6 @@ def test_real_aplay_reports_missing_loudspeaker(clip):
 
 
 def test_hanging_speech_program_is_ended(program, monkeypatch):
-    monkeypatch.setattr(voice, "_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(speech, "_TIMEOUT_S", 0.2)
     with pytest.raises(SoundError, match="does not speak"):
-        voice.speak("Hello", program("exec sleep 60"))
+        speech.speak("Hello", program("exec sleep 60"))
