@@ -7,8 +7,9 @@ whole frame is sent, because the board may have restarted.
 from collections.abc import Sequence
 
 from pi_controller.board import wire
+from pi_controller.board.board_commands import BoardCommand
 from pi_controller.board.interfaces import Rgb, StripError
-from pi_controller.board.session import BoardCommand, BoardSession
+from pi_controller.board.session import BoardSession
 from pi_controller.board.strips import CAP_MA, prepare_frame
 
 _MAX_RUN_PIXELS = 127

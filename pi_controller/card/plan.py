@@ -5,49 +5,16 @@ import stat
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 from pi_controller.board.gpio import read_pi_model as pi_model
-from pi_controller.card import boot_config, device_rights, service, service_unit, settings_request
+from pi_controller.card import boot_config, device_rights, service, settings_request
 from pi_controller.card import kiosk as screen
+from pi_controller.card.avahi import plan_announcement
 from pi_controller.card.changes import Change, LinkFile, TextBlock, WholeFile, format_diff, is_needed, read
 from pi_controller.card.service_unit import GROUPS, unit
 from pi_controller.config import Settings, format_example, read_settings
 from pi_controller.extras import install_hint
 from pi_controller.host.place import Place
-from pi_controller.web.address import is_public_host
-
-# Announce the pages on the network as `_http._tcp`, by a service file for the machine's avahi-daemon.
-#
-# mDNS expects one responder for each machine, and a Pi already runs one, so the playing program needs no further code.
-# Rejected: python-zeroconf in the table (a second responder beside avahi's, with threads of its own).
-
-
-FILE = Path("/etc/avahi/services/moccasin-mat.service")
-DAEMON = Path("/usr/sbin/avahi-daemon")
-MAX_NAME_BYTES = 63
-"""Longest name in DNS, bytes."""
-
-
-def plan_announcement(place: Place, settings: Settings) -> tuple[list[WholeFile], list[str]]:
-    """Return the file that announces the pages if the settings ask for it, and notes for the user."""
-    web = settings.web
-    if not web.announce:
-        there = place.on_disk(FILE).exists()
-        return [], [f"{FILE} still announces the pages: remove it, [web] announce is off"] if there else []
-    if not place.system:
-        return [], ["[web] announce needs the system's service: 'sudo moccasin-mat setup'"]
-    if not (web.enabled and web.port and is_public_host(web.host)):
-        return [], ['nothing is announced: that needs [web] enabled, a port other than 0, and a host like "0.0.0.0"']
-    notes = [] if place.on_disk(DAEMON).exists() else ["to announce the pages: sudo apt install avahi-daemon"]
-    return [WholeFile(FILE, announcement_text(settings.table.name, web.port))], notes
-
-
-def announcement_text(table: str, port: int) -> str:
-    """Return the text of the service file for the pages of `table` at `port`."""
-    name = f"Moccasin Mat, {table}".encode()[:MAX_NAME_BYTES].decode("utf-8", "ignore")
-    return service_unit.fill_in("avahi.xml", name=escape(name), port=port)
-
 
 SMALL = ("Raspberry Pi Zero", "Raspberry Pi 3")
 """Models with too little memory for the visitors' screen."""

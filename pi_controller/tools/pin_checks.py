@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from pi_controller.board.gpio import header_factory, no_pins
 from pi_controller.board.interfaces import ButtonsError, Strip, StripError
-from pi_controller.board.pins import LATE_S, RATES, PinsSource
+from pi_controller.board.pins import PinsSource
+from pi_controller.board.resampler import LATE_S, RATES
 from pi_controller.board.strips import NeoPixelStrip
 from pi_controller.calibration.sensor_listener import SensorListener
 from pi_controller.config import Settings

@@ -5,8 +5,8 @@ from itertools import pairwise
 import pytest
 
 from pi_controller.board import wire
+from pi_controller.board.board_commands import MAX_RETRY_S, RETRY_S, BoardCommand, BoardCommands
 from pi_controller.board.board_strip import BoardStrip, encode_changes
-from pi_controller.board.session import MAX_RETRY_S, RETRY_S, BoardCommand, BoardCommands
 
 DARK, RED, BLUE = (0, 0, 0), (255, 0, 0), (0, 0, 255)
 

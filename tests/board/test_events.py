@@ -3,8 +3,8 @@
 import pytest
 
 from pi_controller.board import wire
+from pi_controller.board.board_events import BoardEvents
 from pi_controller.board.messages import WORDS, BoardEvent, Gap, LinkUp, Piezo
-from pi_controller.board.session import BoardEvents
 
 ALL = (1 << 24) - 1
 

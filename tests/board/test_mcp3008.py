@@ -8,7 +8,8 @@ from gpiozero import MCP3008, Device
 from gpiozero.pins.mock import MockFactory
 from mock_chips import Mcp3008Slave, QuickFactory
 
-from pi_controller.board.chips import FLUSH_S, RECORD, SCAN, Mcp3008, stream_readings
+from pi_controller.board.chips import SCAN
+from pi_controller.board.mcp3008 import FLUSH_S, RECORD, Mcp3008, stream_readings
 from pi_controller.errors import PortError
 from pi_controller.pinmap import pinmap
 

@@ -12,17 +12,8 @@ from pi_controller.board.chips import SCAN
 from pi_controller.board.connection import BoardConnection
 from pi_controller.board.message_source import NoSource
 from pi_controller.board.messages import Gap, LinkDown, LinkUp, Piezo, Touch
-from pi_controller.board.pins import (
-    LATE_S,
-    MEASURE_S,
-    RATES,
-    RETRY_S,
-    SILENT_S,
-    STARTS_S,
-    Resampler,
-    grid_rate,
-    pins_source,
-)
+from pi_controller.board.pins import MEASURE_S, RETRY_S, SILENT_S, STARTS_S, pins_source
+from pi_controller.board.resampler import LATE_S, RATES, Resampler, grid_rate
 from pi_controller.games.dakota.people import Players
 from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.journal.journal import Journal

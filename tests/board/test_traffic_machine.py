@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from pi_controller.board import wire
+from pi_controller.board.board_commands import BoardCommand
 from pi_controller.board.board_strip import BoardStrip
 from pi_controller.board.messages import BoardEvent, LinkUp, Piezo
-from pi_controller.board.session import BoardCommand
 
 colours = st.tuples(*[st.integers(0, 255)] * 3)
 HARM = ("none", "lose", "flip", "double", "tear")

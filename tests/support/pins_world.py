@@ -3,7 +3,8 @@
 import numpy as np
 from mock_chips import Mpr121, QuickFactory
 
-from pi_controller.board.chips import SCAN, Mcp3008
+from pi_controller.board.chips import SCAN
+from pi_controller.board.mcp3008 import Mcp3008
 from pi_controller.board.mpr121 import TouchChip
 from pi_controller.board.pins import PinsSource
 from pi_controller.errors import PortError

@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pi_controller.card.plan import DAEMON, FILE, announcement_text, plan_announcement
+from pi_controller.card.avahi import DAEMON, FILE, announcement_text, plan_announcement
 from pi_controller.config import Settings
 from pi_controller.host.place import make_place
 
