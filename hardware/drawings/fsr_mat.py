@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pi_controller.pads import PADS
-from pi_controller.sensing.filters import FilterDesign, RecursiveFilter
+from pi_controller.sensing.recursive_filter import FilterDesign, RecursiveFilter
 
 FsrHand = Literal["slow", "quick", "touch", "palm", "knee"]
 HANDS: tuple[FsrHand, ...] = ("slow", "quick", "touch", "palm", "knee")

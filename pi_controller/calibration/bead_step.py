@@ -17,9 +17,10 @@ from pi_controller.calibration.wiring_causes import Cause, Diagnosis
 from pi_controller.calibration.wrong_modules import CLEAR_CHI2, WrongModuleSearch
 from pi_controller.host.findings import Finding
 from pi_controller.pinmap import pinmap
+from pi_controller.sensing.baseline import ModuleCorrection
 from pi_controller.sensing.bead_fit import FittedBead
 from pi_controller.sensing.bead_solver import BEAD_HEIGHT_MM, MARKED_AM2, Steel
-from pi_controller.sensing.beads import FLOOR_UT, ModuleCorrection
+from pi_controller.sensing.beads import FLOOR_UT
 from pi_controller.sensing.events import BeadsAtRest, MatEvent
 from pi_controller.sensing.magnetometer_diagnosis import magnetometer_name
 from pi_controller.text import Sentence, join_words

@@ -17,8 +17,8 @@ from pi_controller.errors import MatError, describe_error
 from pi_controller.host.files import atomic_write
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
+from pi_controller.sensing.baseline import Baseline, ModuleCorrection, identity_correction
 from pi_controller.sensing.bead_solver import Steel
-from pi_controller.sensing.beads import Baseline, ModuleCorrection, identity_correction
 from pi_controller.sensing.hands import HandSettings
 from pi_controller.sensing.strike_settings import THRESHOLD_DB
 
@@ -73,7 +73,7 @@ class WrongModule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
 
 class MagnetProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The magnetometers' baseline of the empty mat (`sensing.beads.Baseline`), microtesla, in wire order.
+    """The magnetometers' baseline of the empty mat (`sensing.baseline.Baseline`), microtesla, in wire order.
 
     `noise_ut` is the rms per axis; `moment_am2` is the bead's strength measured on each pad, A m^2.
     `steel` under the mat is its depth below the surface in mm and its image's strength (`sensing.bead_solver.Steel`).

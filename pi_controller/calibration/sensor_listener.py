@@ -10,7 +10,7 @@ from pi_controller.calibration.detectors import Detectors
 from pi_controller.calibration.mat_diagnosis import Readings, diagnose_mat
 from pi_controller.host.findings import SENSORS, Finding
 from pi_controller.pads import EVERY_PAD
-from pi_controller.sensing.beads import ModuleCorrection
+from pi_controller.sensing.baseline import ModuleCorrection
 from pi_controller.sensing.magnetometer_diagnosis import (
     MIN_ANSWER_SHARE,
     find_turned_sensors,

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from pi_controller.calibration.bead_fits import Array
-from pi_controller.sensing.beads import ModuleCorrection
+from pi_controller.sensing.baseline import ModuleCorrection
 
 Order = tuple[int, ...]
 

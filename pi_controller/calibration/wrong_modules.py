@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from pi_controller.calibration.bead_fits import Array, BeadFits, BeadReadings, BeadSolver, Mask
 from pi_controller.calibration.wiring_causes import Cause, Diagnosis, Order, group_orders
-from pi_controller.sensing.bead_fit import is_noise
+from pi_controller.sensing.baseline import ModuleCorrection, identity_correction
+from pi_controller.sensing.bead_search import is_noise
 from pi_controller.sensing.bead_solver import (
     BEAD_HEIGHT_MM,
     Steel,
 )
-from pi_controller.sensing.beads import ModuleCorrection, identity_correction
 from pi_controller.sensing.module_turns import describe_turn, right_angled_rotations
 
 CLEAR_CHI2 = 25.0

@@ -13,7 +13,7 @@ from pi_controller.errors import UsageError
 from pi_controller.text import strip_controls, strip_controls_deep
 
 if TYPE_CHECKING:
-    from pi_controller.journal.export import Paper
+    from pi_controller.journal.printed_sheet import Paper
     from pi_controller.journal.recover import RecoveredJournal
     from pi_controller.journal.verify import JournalVerdict
 
@@ -39,8 +39,9 @@ def export(argv: Sequence[str]) -> int:
     if args.pdf and not args.folder:
         raise UsageError("--pdf writes a file", "name its folder: -o FOLDER")
     from pi_controller.display.phrases import sheet_wording
-    from pi_controller.journal.export import as_csv, as_json, page, write_all
+    from pi_controller.journal.export import as_csv, as_json, write_all
     from pi_controller.journal.journal import Journal
+    from pi_controller.journal.printed_sheet import page
     from pi_controller.journal.read_record import read_journal_record
     from pi_controller.journal.sheet import sheet_of
     from pi_controller.record.writing import write
@@ -145,7 +146,8 @@ def verify(argv: Sequence[str]) -> int:
 
 
 def _verdict_lines(found: JournalVerdict) -> Iterator[str]:
-    from pi_controller.journal.file import RECOVER_HINT, SHORT_HASH_CHARS
+    from pi_controller.journal.chain import SHORT_HASH_CHARS
+    from pi_controller.journal.file import RECOVER_HINT
 
     teams = f": {found.teams.get('A', 'A')} (A) and {found.teams.get('B', 'B')} (B)" if found.teams else ""
     yield f"{found.game} {found.version}{teams}" if found.game else "no game"
@@ -192,7 +194,7 @@ def recover(argv: Sequence[str]) -> int:
 
 
 def _recovery_lines(kept: RecoveredJournal, new: Path) -> Iterator[str]:
-    from pi_controller.journal.file import SHORT_HASH_CHARS
+    from pi_controller.journal.chain import SHORT_HASH_CHARS
 
     if not kept.rows:
         yield f"no record can be saved, {new.name} is not written: {kept.fault}"

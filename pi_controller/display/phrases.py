@@ -13,7 +13,7 @@ from pi_controller.referee.story import PlayedTurn
 from pi_controller.text import mark
 
 if TYPE_CHECKING:
-    from pi_controller.journal.export import Wording
+    from pi_controller.journal.printed_sheet import Wording
     from pi_controller.journal.sheet import Sheet, SheetLine
     from pi_controller.table.view import Hit, QuestionView, View
 
@@ -379,7 +379,7 @@ def remaining(end: float | None, t: float) -> str:
 
 def sheet_wording(sheet: Sheet) -> Wording:
     """Return the display names of the game and of its actions for a score sheet to sign: `missed, pad 2`."""
-    from pi_controller.journal.export import Wording  # noqa: PLC0415
+    from pi_controller.journal.printed_sheet import Wording  # noqa: PLC0415
     from pi_controller.record.notation import format_action  # noqa: PLC0415
 
     show = get_show(sheet.game, ENGLISH)

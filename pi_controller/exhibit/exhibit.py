@@ -9,33 +9,23 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import os
-import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime, time, timedelta
-from functools import partial
-from pathlib import Path
 from random import Random
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from pi_controller.config import Settings
 from pi_controller.config.model import ExhibitSection
 from pi_controller.errors import MatError
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.lessons import Lessons
 from pi_controller.exhibit.opponents import HabitReader, RandomOpponent
+from pi_controller.exhibit.session_games import SessionGames, local_time
 from pi_controller.exhibit.stage import IDLE, Stage, StageName, Times, VisitPace
 from pi_controller.exhibit.visitor_game import SKIP_AFTER_S, Player, VisitorGame
-from pi_controller.journal.journal import Journal, MemoryJournal
 from pi_controller.pads import EVERY_PAD
-from pi_controller.referee.selection import referee_for
-from pi_controller.referee.settings import RefereeSettings
-from pi_controller.rules import registry
 from pi_controller.sensing.events import Button, HandIn, Link, MatEvent, SensorFault, SensorFaultsChange
-from pi_controller.table.table import Table, commitment_context
 
 log = logging.getLogger(__name__)
 
@@ -61,13 +51,6 @@ _SHOW_SIDES: Mapping[str, Player] = {"A": "mat", "B": "mat"}
 _SHOW_HIDES = 6
 
 
-class SessionStart(NamedTuple):
-    """A started game: its table, and the function to call when it ends."""
-
-    table: Table
-    close: Callable[[], None]
-
-
 class GuessCount(NamedTuple):
     """The mat's guesses of one day: its first hits `made`, and how many of them were `right`."""
 
@@ -88,11 +71,6 @@ class EndedSession(NamedTuple):
     ending: Ending
     seconds: float
     hides: int
-
-
-def local_time(t: float) -> datetime:
-    """Return `t`, seconds since 1970, in the machine's local time."""
-    return datetime.fromtimestamp(t).astimezone()
 
 
 def find_next_opening(section: ExhibitSection, now: datetime) -> datetime | None:
@@ -474,99 +452,3 @@ class Exhibit:
         self.notice = text.strip()
         if self.stage.name in IDLE:
             self.stage = dataclasses.replace(self.stage, touched=t)
-
-
-# Storage of exhibit sessions: a journalled game if the host records games, else one that is not stored.
-#
-# Recorded games are files beside the table's journal, named like `exhibit-2026-11-03-191502-1a2b.sqlite`. They are
-# pruned by age and by total size, oldest first; the one being played is never pruned.
-
-SESSION_FILE = re.compile(r"exhibit-\d{4}-\d\d-\d\d-\d{6}-[0-9a-f]{4}\.sqlite(-journal|\.lock)?")
-"""Names of the files that may be pruned; all other files in the folder are ignored."""
-TEAMS = {"A": "Visitors A", "B": "Visitors B"}
-AGAINST_THE_MAT = {"A": "Visitor", "B": "The mat"}
-DAY_S = 86_400.0
-MAX_FLUSH_DELAY_S = 3.0
-"""Longest time that hand passes and similar facts wait for the next fact that is flushed to disk."""
-
-
-class SessionGames:
-    """Begins the games of an installation with `settings`, each recorded or not as the host chose."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        random_bytes: Callable[[int], bytes] = os.urandom,
-        local: Callable[[float], datetime] = local_time,
-    ) -> None:
-        section = settings.exhibit
-        self.folder = settings.table.journal.parent
-        self._section, self._table_name = section, settings.table.name
-        self._random_bytes, self._local = random_bytes, local
-        self._game = registry.game("dakota", {"points": str(section.points)})
-        self._referee = RefereeSettings(
-            preset="demo", beads="judge" if section.mat == "eye" else "mat", answer_within_s=section.answer_s
-        )
-        self._in_play: Path | None = None
-
-    def begin(self, t: float, against: str) -> SessionStart:
-        """Begin a session's game; raises `JournalError` if it cannot be recorded as the settings ask."""
-        if not self._section.record:
-            return self._begin_unrecorded(t, against)
-        self.prune(t)
-        name = f"exhibit-{self._local(t):%Y-%m-%d-%H%M%S}-{self._random_bytes(2).hex()}"
-        journal = Journal(self.folder / f"{name}.sqlite", created=t)
-        self._in_play = journal.path
-        return SessionStart(self._table(t, against, journal), partial(self._close, journal))
-
-    def begin_show(self, t: float) -> SessionStart:
-        """Begin the demonstration, a game without visitors that is not recorded."""
-        return self._begin_unrecorded(t, "show")
-
-    def list_journals(self) -> list[Path]:
-        """Return the journals of recorded games except the one being played."""
-        with suppress(OSError):
-            return sorted(
-                path
-                for path in self.folder.glob("exhibit-*.sqlite")
-                if SESSION_FILE.fullmatch(path.name) and path != self._in_play
-            )
-        return []
-
-    def prune(self, t: float) -> list[str]:
-        """Remove recorded games that are too old, then the oldest while the total is too large; return their names."""
-        found: dict[str, list[Path]] = {}
-        with suppress(OSError):
-            for path in self.folder.iterdir():
-                if SESSION_FILE.fullmatch(path.name):
-                    found.setdefault(path.name.split(".")[0], []).append(path)
-        playing = self._in_play.stem if self._in_play is not None else ""
-        sizes = {name: sum(path.stat().st_size for path in paths) for name, paths in found.items()}
-        total, removed = sum(sizes.values()), list[str]()
-        for name in sorted(found):  # by date: the oldest first
-            age = t - max(path.stat().st_mtime for path in found[name])
-            too_old, too_much = age > self._section.keep_days * DAY_S, total > self._section.keep_mb * 1e6
-            if name == playing or not (too_old or too_much):
-                continue
-            for path in found[name]:
-                with suppress(OSError):
-                    path.unlink()
-            total -= sizes[name]
-            removed.append(name)
-        if removed:
-            log.info("%d recorded games were removed: too old, or too large in total", len(removed))
-        return removed
-
-    def _begin_unrecorded(self, t: float, against: str) -> SessionStart:
-        journal = MemoryJournal(t)
-        return SessionStart(self._table(t, against, journal), journal.close)
-
-    def _table(self, t: float, against: str, journal: Journal) -> Table:
-        teams = AGAINST_THE_MAT if against == "mat" else TEAMS
-        bound = commitment_context(journal, self._table_name)
-        referee = referee_for(self._game, self._referee, self._random_bytes, bound)
-        return Table(journal, self._game, teams, referee, t, gather_s=MAX_FLUSH_DELAY_S)
-
-    def _close(self, journal: Journal) -> None:
-        journal.close()
-        self._in_play = None

@@ -24,7 +24,7 @@ from pi_controller.display.i18n import translator
 from pi_controller.display.sound import AplaySound, Sound
 from pi_controller.display.voice import Voice, make_voice
 from pi_controller.exhibit.crash_count import CrashCounter, boot_id
-from pi_controller.exhibit.exhibit import EndedSession, Exhibit, SessionGames, local_time
+from pi_controller.exhibit.exhibit import EndedSession, Exhibit
 from pi_controller.exhibit.health import MachineWatch
 from pi_controller.exhibit.host_files import OWN_TEXTS, HostFiles
 from pi_controller.exhibit.orders import Order, OrderQueue, ScreenTouch
@@ -32,6 +32,7 @@ from pi_controller.exhibit.page_watch import watch_unit
 from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.exhibit.self_test import Lines, SelfTest, check_installation
 from pi_controller.exhibit.sensor_drift import SensorDrift
+from pi_controller.exhibit.session_games import SessionGames, local_time
 from pi_controller.exhibit.spoken import Prompter
 from pi_controller.exhibit.staff_desk import StaffDesk, StaffPage
 from pi_controller.exhibit.staff_setup import select_settings

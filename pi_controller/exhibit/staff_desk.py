@@ -32,7 +32,7 @@ from pi_controller.display.i18n import Translator, translator
 from pi_controller.display.sound import TEST_TONES, SoundError, tones
 from pi_controller.errors import SettingsError, describe_error
 from pi_controller.exhibit.crash_count import CrashCounter
-from pi_controller.exhibit.exhibit import UNTIL_REOPENED, Exhibit, SessionGames, local_time
+from pi_controller.exhibit.exhibit import UNTIL_REOPENED, Exhibit
 from pi_controller.exhibit.faults import STEPS, Fault, find_faults, list_steps
 from pi_controller.exhibit.health import MachineWatch, WatchFact, facts, store_state
 from pi_controller.exhibit.host_files import HostFiles
@@ -59,6 +59,7 @@ from pi_controller.exhibit.pages import host_lines, render_screen
 from pi_controller.exhibit.screen import build_screen
 from pi_controller.exhibit.self_test import SelfTestVerdict
 from pi_controller.exhibit.sensor_drift import DriftReading
+from pi_controller.exhibit.session_games import SessionGames, local_time
 from pi_controller.exhibit.staff_setup import HOME, IDLE_SIGN_OUT_S, Save, SetupHooks, StaffSetup
 from pi_controller.exhibit.stage import IDLE, StageName
 from pi_controller.exhibit.usage import COLUMNS, Usage, UsageBar

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from pi_controller.journal.file import JournalRow, genesis, next_hash
-from pi_controller.tournament.decisions import Decision, Fact
-
-if TYPE_CHECKING:
-    pass
 from pi_controller.hub.store import Database, StoreError, StoreUser
+from pi_controller.journal.chain import JournalRow, genesis, next_hash
+from pi_controller.tournament.decisions import Decision, Fact
 
 _TABLE = """decisions(
   seq INTEGER PRIMARY KEY, t DOUBLE PRECISION NOT NULL, actor TEXT NOT NULL, key TEXT NOT NULL, body TEXT NOT NULL,

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 from pi_controller.hub.messages import Ack, Events, Hello, RefusalReason, StoredMessage
 from pi_controller.hub.store import BadValueError, Database, DatabaseUnavailableError, StoreError, StoreUser
-from pi_controller.journal.file import JournalRow, genesis, next_hash
+from pi_controller.journal.chain import JournalRow, genesis, next_hash
 
 _TABLES = (
     """games(

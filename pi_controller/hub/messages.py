@@ -18,7 +18,7 @@ from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.phrases import Phrases
 from pi_controller.errors import MatError
 from pi_controller.host.machine_health import MachineHealth
-from pi_controller.journal.file import EPOCH_BYTES, JournalRow, chain_rows, genesis
+from pi_controller.journal.chain import EPOCH_BYTES, JournalRow, chain_rows, genesis
 from pi_controller.table.view import View
 from pi_controller.text import MAX_NAME_CHARS
 
@@ -50,7 +50,7 @@ class MessageError(MatError, ValueError):
 
 
 class SentRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=True):
-    """A record of a journal, as `journal.file.JournalRow`."""
+    """A record of a journal, as `journal.chain.JournalRow`."""
 
     seq: Annotated[int, Meta(ge=1, lt=2**53)]
     batch: Annotated[int, Meta(ge=1, lt=2**53)]

@@ -13,7 +13,7 @@ from pi_controller.host.files import create_private_file
 from pi_controller.hub.messages import MAX_GAMES, SentGame
 from pi_controller.hub.outbox import RecordRange
 from pi_controller.journal import file as journal_file
-from pi_controller.journal.file import JournalRow
+from pi_controller.journal.chain import JournalRow
 from pi_controller.referee.facts import Fact, GameOpened, MatchGiven
 
 _FIRST = 8

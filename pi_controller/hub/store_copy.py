@@ -12,7 +12,7 @@ from pi_controller.hub import store
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.store import Database, StoreError
 from pi_controller.journal import file as journal_file
-from pi_controller.journal.file import chain_rows, genesis
+from pi_controller.journal.chain import chain_rows, genesis
 
 ORIGIN = "the hub's copy"
 

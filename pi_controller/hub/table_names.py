@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pi_controller.tournament.teams import look_alike_key
+from pi_controller.tournament.team_names import look_alike_key
 
 if TYPE_CHECKING:
     from pi_controller.hub.hub import TableStatus

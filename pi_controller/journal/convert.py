@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pi_controller.errors import UsageError
-from pi_controller.record import model, notation, table_facts
-from pi_controller.record.file import SET, ParseIssues, Playthrough, decode_lines
+from pi_controller.record import model, table_facts, tokens
+from pi_controller.record.lines import ParseIssues, decode_lines
 from pi_controller.record.model import Comment, Entry, Move, Record, RecordError, Ruling
+from pi_controller.record.playthrough import SET, Playthrough
 from pi_controller.record.table_facts import format_caller, format_table_fact
 from pi_controller.referee import facts
 from pi_controller.referee.history import with_status
@@ -43,7 +44,7 @@ def from_sheet(data: bytes, game: Game[Any]) -> Record:
 
 
 def _sheet_action(text: str) -> dict[str, Any]:
-    action = notation.decode_object(text)
+    action = tokens.decode_object(text)
     if action.get("do") == SET:
         raise RecordError("a score sheet cannot set the score by hand", "a record can")
     return action

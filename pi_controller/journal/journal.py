@@ -24,8 +24,9 @@ import msgspec
 from pi_controller.errors import JournalError, describe_error
 from pi_controller.host.files import create_private_file
 from pi_controller.host.platform import lock_file
-from pi_controller.journal import file, rotation
-from pi_controller.journal.file import JournalRow, Meta, damage_error, journal_error, journal_errors
+from pi_controller.journal import chain, file, rotation
+from pi_controller.journal.chain import JournalRow
+from pi_controller.journal.file import Meta, damage_error, journal_error, journal_errors
 from pi_controller.journal.verify import ChainChecker, check_records
 from pi_controller.referee.facts import Fact, GameOpened
 
@@ -107,7 +108,7 @@ class Journal:
     def _write(self, facts: Sequence[Fact], batch: int) -> int:
         plain = [*self._gathered, *_rows_of(facts, self.seq + len(self._gathered), batch)]
         with journal_errors(self.path, "written"):
-            rows = list(file.chain_rows(self._hash, plain)) if not self.read_only else plain
+            rows = list(chain.chain_rows(self._hash, plain)) if not self.read_only else plain
             self._store(rows)
         if rows:
             self.seq, self._hash = rows[-1].seq, rows[-1].hash
@@ -150,11 +151,11 @@ class Journal:
     def rows(self, to: int | None = None) -> Iterator[JournalRow]:
         """Yield every record as stored, after checking its hash; up to the `seq` `to` if given."""
         with journal_errors(self.path, "read"):
-            previous = file.genesis(self.meta.epoch) if self.meta else ""
+            previous = chain.genesis(self.meta.epoch) if self.meta else ""
             for n, row in enumerate(file.rows(self.database(), self.seq if to is None else to), 1):
                 if row.seq != n:
                     raise damage_error(self.path, f"record {n} is missing")
-                previous = file.next_hash(previous, row)
+                previous = chain.next_hash(previous, row)
                 if row.hash != previous:
                     raise damage_error(self.path, f"record {n} was changed: its hash does not match")
                 yield row
@@ -188,7 +189,7 @@ class Journal:
                 self._prepare(db, fresh=not found.tables)
             self.meta = file.require_meta(self.path, db)
             last = db.execute("SELECT seq, batch, hash FROM facts ORDER BY seq DESC LIMIT 1").fetchone()
-            self.seq, self.batch, self._hash = last or (0, 0, file.genesis(self.meta.epoch))
+            self.seq, self.batch, self._hash = last or (0, 0, chain.genesis(self.meta.epoch))
             self._file_id = file.file_id(self.path)
 
     def check_file(self) -> None:
@@ -209,7 +210,7 @@ class Journal:
         The first fact names `kept`. The new journal starts at `t` and has its own epoch. Raises `JournalError`; after
         that, `reopen` shows which of the two games is in the file, and it is complete.
         """
-        about = Meta(self._token(file.EPOCH_BYTES).hex(), created=t)
+        about = Meta(self._token(chain.EPOCH_BYTES).hex(), created=t)
         rows = [row._replace(seq=n) for n, (batch, fact) in enumerate(records, 1) for row in _rows_of([fact], 0, batch)]
         rotation.write_next_journal(self.path, about, rows)
         self._close_db()
@@ -295,7 +296,7 @@ class Journal:
         db.execute("PRAGMA journal_mode = TRUNCATE")
         db.execute("PRAGMA synchronous = FULL")
         if fresh:
-            file.create_tables(db, Meta(self._token(file.EPOCH_BYTES).hex(), created=self._created))
+            file.create_tables(db, Meta(self._token(chain.EPOCH_BYTES).hex(), created=self._created))
         else:
             # write and sync the same value, to detect a disk that refuses writes
             (stated,) = db.execute("PRAGMA user_version").fetchone()
@@ -330,8 +331,8 @@ class MemoryJournal(Journal):
         """Keep the written records, and drop the buffered batches."""
         self._gathered.clear()
         if self.meta is None:
-            self.meta = Meta(self._token(file.EPOCH_BYTES).hex(), created=self._created)
-            self._hash = file.genesis(self.meta.epoch)
+            self.meta = Meta(self._token(chain.EPOCH_BYTES).hex(), created=self._created)
+            self._hash = chain.genesis(self.meta.epoch)
 
     def check_file(self) -> None:
         """Do nothing: there are no files."""

@@ -8,7 +8,8 @@ from pathlib import Path
 from pi_controller.errors import UsageError, describe_error
 from pi_controller.journal.convert import from_journal, from_sheet
 from pi_controller.journal.journal import Journal
-from pi_controller.record.file import MAX_BYTES, read
+from pi_controller.record.file import read
+from pi_controller.record.lines import MAX_BYTES
 from pi_controller.record.model import Record
 from pi_controller.rules import registry
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pi_controller.journal import file
-from pi_controller.journal.file import JournalRow, Meta
+from pi_controller.journal.chain import JournalRow
+from pi_controller.journal.file import Meta
 from pi_controller.journal.journal import acquire_lock
 from pi_controller.journal.rotation import set_aside
 from pi_controller.journal.verify import ChainChecker, check_records

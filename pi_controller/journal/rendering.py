@@ -7,9 +7,9 @@ from typing import Any, TextIO
 
 from pi_controller.journal.convert import Played
 from pi_controller.record import record_line
-from pi_controller.record.file import SET
 from pi_controller.record.model import Check, Comment, Entry, Move, Record, Ruling
-from pi_controller.record.notation import format_text
+from pi_controller.record.playthrough import SET
+from pi_controller.record.tokens import format_text
 from pi_controller.record.writing import start_playthrough
 from pi_controller.rules.base import Json
 from pi_controller.rules.play import draw_sheet

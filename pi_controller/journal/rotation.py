@@ -18,7 +18,8 @@ from typing import Any
 
 from pi_controller.errors import JournalError
 from pi_controller.journal import file
-from pi_controller.journal.file import JournalRow, Meta, journal_errors
+from pi_controller.journal.chain import JournalRow
+from pi_controller.journal.file import Meta, journal_errors
 from pi_controller.referee.facts import Fact, GameOpened, LinkSeen, SensorsSeen, SensorsUsed
 from pi_controller.referee.story import Story
 from pi_controller.rules.base import Game

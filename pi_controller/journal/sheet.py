@@ -13,8 +13,8 @@ from typing import Any, Literal, cast
 
 from pi_controller.errors import JournalError
 from pi_controller.journal.journal import Journal
-from pi_controller.record.file import SET, SIDES, Playthrough
 from pi_controller.record.notation import format_action
+from pi_controller.record.playthrough import SET, SIDES, Playthrough
 from pi_controller.record.table_facts import format_answer, format_table_fact, format_words
 from pi_controller.referee import facts
 from pi_controller.referee.facts import ActionPlayed, Fact, StateSet, Undone

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pi_controller.errors import DamagedJournalError, JournalError, MatError
 from pi_controller.journal import file
-from pi_controller.journal.file import JournalRow, genesis, next_hash
+from pi_controller.journal.chain import JournalRow, genesis, next_hash
 from pi_controller.referee.facts import Fact, GameOpened
 from pi_controller.referee.history import History
 from pi_controller.rules import registry

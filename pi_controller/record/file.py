@@ -5,195 +5,18 @@ An invalid action, or one that the rules do not allow at its place, is left out 
 
 from __future__ import annotations
 
-import codecs
-from collections.abc import Iterator
-from typing import Any, Generic, cast
+from typing import Any, cast
 from unicodedata import normalize
 
 from pi_controller.errors import UsageError
-from pi_controller.record import model, notation, record_line
-from pi_controller.record.model import Check, Entry, Move, ParseIssue, Record, RecordError
-from pi_controller.record.notation import format_token, is_same_json
+from pi_controller.record import model, record_line, tokens
+from pi_controller.record.lines import ParseIssues, decode_lines
+from pi_controller.record.model import Check, Entry, Move, Record, RecordError
+from pi_controller.record.playthrough import Playthrough
 from pi_controller.rules import registry
-from pi_controller.rules.base import Action, Game, IllegalActionError, InvalidActionError, Json, S
+from pi_controller.rules.base import Game, IllegalActionError, InvalidActionError, Json
 from pi_controller.rules.options import Value, names, resolve_options
 from pi_controller.text import NAME_LENGTH, format_value, is_name_length
-
-# Decodes a file's bytes to lines, for any origin: encodings, line ends, NULs, and noise.
-#
-# No function here raises. At most one line and a bounded list of faults are kept in memory.
-
-MAX_BYTES = 32_000_000
-MAX_LINES = 100_000
-MAX_LINE_BYTES = 40_000
-"""Maximum length of a line in UTF-8, bytes."""
-MAX_ISSUES = 100
-
-
-class ParseIssues:
-    """A bounded list of faults: the first hundred, each with its line, and the number of the others."""
-
-    def __init__(self) -> None:
-        self._found: list[ParseIssue] = []
-        self._more = 0
-        self._last = 0
-
-    def add(self, line: int, what: str) -> None:
-        """Note a fault."""
-        if len(self._found) < MAX_ISSUES:
-            self._found.append(ParseIssue(line, what))
-        else:
-            self._more += 1
-            self._last = line
-
-    def by_line(self) -> list[ParseIssue]:
-        """Return the faults in the order of their lines."""
-        more = [ParseIssue(self._last, f"and {self._more} more faults, up to here")] if self._more else []
-        return sorted(self._found, key=lambda fault: fault.line) + more
-
-
-def decode_lines(data: bytes, faults: ParseIssues) -> Iterator[tuple[int, str]]:
-    """Yield (number, text) of every line that is not blank, stripped."""
-    if len(data) > MAX_BYTES:
-        faults.add(1, f"longer than {MAX_BYTES} bytes: the rest was not read")
-        data = data[:MAX_BYTES]
-    data = data.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    at, number = 0, 0
-    while at < len(data):
-        number += 1
-        if number > MAX_LINES:
-            faults.add(number, f"more than {MAX_LINES} lines: the rest was not read")
-            return
-        end = data.find(b"\n", at)
-        end = len(data) if end < 0 else end
-        if end - at > MAX_LINE_BYTES:
-            faults.add(number, f"longer than {MAX_LINE_BYTES} bytes: skipped")
-        elif text := _decode_line(data[at:end], number, faults):
-            yield number, text
-        at = end + 1
-
-
-def _decode_line(line: bytes, number: int, faults: ParseIssues) -> str:
-    try:
-        text = line.decode("utf-8")
-    except UnicodeDecodeError:
-        faults.add(number, "not UTF-8, skipped: save the file as UTF-8")
-        return ""
-    kept = notation.remove_controls(text)
-    if kept != text:
-        faults.add(number, "control characters or NULs: left out")
-    return kept.strip()
-
-
-# Plays the actions of a recorded game and counts the hide or turn that each belongs to.
-
-SET = "set"
-"""The word for a table set by the judge: `set` and the score sheet's keys. No game has this word."""
-OUTSIDE_TURNS = ("forfeit", "start")
-"""Words of actions outside hides and turns: a side that leaves the game, a horse of patol that starts."""
-SIDES = ("hider", "hiding", "thrower")
-"""Keys of the score sheet that name the side to hide or throw."""
-
-
-class Playthrough(Generic[S]):
-    """One game from its opening on.
-
-    `sheet` is the current score sheet, `turn` the hide or turn last begun, from 1, and `open` whether it goes on.
-    """
-
-    def __init__(self, game: Game[S]) -> None:
-        self.game = game
-        self.state = game.opening()
-        self.sheet = game.sheet(self.state)
-        self.turn = 0
-        self.open = False
-
-    def play(self, action: Action) -> tuple[int | None, tuple[str, ...]]:
-        """Play `action`; return the number of the hide or turn that it begins (or None), and the words called.
-
-        Raises the game's errors; the playthrough is then unchanged.
-        """
-        if action.get("do") == SET:
-            return self._set(action), ()
-        before = self.sheet
-        self.state, calls = self.game.play(self.state, action)
-        self.sheet = self.game.sheet(self.state)
-        side = next((before[key] for key in SIDES if key in before), None)
-        if action["do"] in OUTSIDE_TURNS:
-            self.open = self.open and self.sheet.get("thrower") == side
-        if side is None or action["do"] in OUTSIDE_TURNS or action.get("hide") == "last":
-            return None, calls
-        number = None
-        if not self.open:
-            self.turn += 1
-            number = self.turn
-        if "owed" in before:
-            self.open = self.sheet["owed"] == "second" or self.sheet == before
-        else:  # a turn lasts until the bowl passes; a hide is one action, unless the action has no effect
-            self.open = self.sheet.get("thrower") == side or (self.sheet == before and not calls)
-        return number, calls
-
-    def check_action(self, action: Action) -> None:
-        """Check that `action` is an action of this game.
-
-        Its legality at the time it was played is not checked, because that state is not known any more.
-        """
-        try:
-            if action.get("do") == SET:
-                self.game.restore(_sheet(action))
-            else:
-                self.game.play(self.state, action)
-        except IllegalActionError:
-            return
-
-    def _set(self, action: Action) -> int | None:
-        """Set the table; return the number of the hide if one begins by this, because its second hit is due.
-
-        Any other hide or turn in progress is void.
-        """
-        self.state = self.game.restore(_sheet(action))
-        self.sheet = self.game.sheet(self.state)
-        before, self.open = self.open, self.sheet.get("owed") == "second"
-        if before or not self.open:
-            return None
-        self.turn += 1
-        return self.turn
-
-    def differences(self, check: Check) -> str:
-        """Return the differences between `check` and the score sheet in one line, or ""."""
-        return "; ".join(filter(None, (self._differs(path, value) for path, value in check.values)))
-
-    def end_line(self) -> str:
-        """Return the last line of the record."""
-        return f"end winner={format_token(self.sheet.get('winner'))}" if self.game.is_over(self.state) else "end"
-
-    def _differs(self, path: str, stated: Json) -> str:
-        try:
-            value = self._at(path)
-        except RecordError as error:
-            return error.message
-        return "" if is_same_json(value, stated) else f"{path} is {format_value(value)}, not {format_value(stated)}"
-
-    def _at(self, path: str) -> Json:
-        at: Any = self.sheet
-        for part in path.split("."):
-            if isinstance(at, dict) and part in at:
-                at = cast("dict[str, Json]", at)[part]
-            elif (
-                isinstance(at, list)
-                and part.isascii()
-                and part.isdecimal()
-                and int(part[:9]) < len(cast("list[Json]", at))
-            ):
-                at = cast("list[Json]", at)[int(part[:9])]
-            else:
-                raise RecordError(f"the score sheet has no {format_value(path)}")
-        return at
-
-
-def _sheet(action: Action) -> dict[str, Json]:
-    return {key: value for key, value in action.items() if key != "do"}
-
 
 FORMAT = "1"
 MAX_HEADERS = 200
@@ -226,7 +49,7 @@ class _Reader:
                 self._faults.add(number, "after the end: this and all further lines were not read")
                 break
             if header := model.HEADER.match(text):
-                self._header(number, header[1].rstrip(), notation.parse_text(text[header.end() :]))
+                self._header(number, header[1].rstrip(), tokens.parse_text(text[header.end() :]))
                 continue
             try:
                 ended = self._entry(number, text)

@@ -13,17 +13,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pi_controller.record.model import Check, Comment, Entry, Move, RecordError, Ruling
-from pi_controller.record.notation import (
-    ARROW,
-    Token,
-    format_action,
-    format_text,
-    format_token,
-    parse_action,
-    parse_text,
-    scan,
-)
+from pi_controller.record.notation import format_action, parse_action
 from pi_controller.record.table_facts import format_words
+from pi_controller.record.tokens import ARROW, Token, format_text, format_token, parse_text, scan
 from pi_controller.rules.base import Json
 from pi_controller.text import format_value
 

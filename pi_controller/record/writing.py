@@ -7,9 +7,10 @@ from typing import Any
 
 from pi_controller.errors import UsageError
 from pi_controller.record import record_line
-from pi_controller.record.file import FORMAT, Playthrough
+from pi_controller.record.file import FORMAT
 from pi_controller.record.model import Check, Move, Record, RecordError
-from pi_controller.record.notation import format_text, is_same_json
+from pi_controller.record.playthrough import Playthrough
+from pi_controller.record.tokens import format_text, is_same_json
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.rules.options import format_option as option_text

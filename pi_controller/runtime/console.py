@@ -25,7 +25,8 @@ from pi_controller.display.game_display import get_show
 from pi_controller.display.i18n import ENGLISH, Translator
 from pi_controller.errors import MatError, UsageError
 from pi_controller.record.model import RecordError
-from pi_controller.record.notation import find_verb, format_action, parse_action, scan
+from pi_controller.record.notation import find_verb, format_action, parse_action
+from pi_controller.record.tokens import scan
 from pi_controller.referee import judge
 from pi_controller.rules.base import TEAM, Game, IllegalActionError, InvalidActionError, Json
 from pi_controller.rules.sheet_reader import apply_changes

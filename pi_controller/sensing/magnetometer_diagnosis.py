@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pi_controller.host.findings import SENSORS, Finding
 from pi_controller.pinmap import pinmap
-from pi_controller.sensing.beads import field_scatter
+from pi_controller.sensing.baseline import field_scatter
 from pi_controller.sensing.magnetometer_faults import MagnetometerFault
 from pi_controller.sensing.module_turns import TURNS
 from pi_controller.text import Sentence

@@ -30,12 +30,12 @@ from pi_controller.sensing.faults import ChannelMonitor
 from pi_controller.sensing.filters import LOOK_AHEAD, StrikeFilter, is_spike
 from pi_controller.sensing.strike_settings import SLOW_HZ, StrikeSettings, adapt_to_rate
 
-# The detector's decision on one stroke, in sample numbers; `Strike` has the host's times instead.
-
 
 @dataclass(frozen=True, slots=True)
 class StrikeDecision:
     """One stroke: pads (1 first) in order of arrival, sample numbers counted from the first sample ever fed.
+
+    `Strike` has the host's times instead.
 
     `onsets` are the sample numbers at which each was touched, `decided_index` the number of samples fed when the
     decision was made. `margin_db` is the smallest margin of all comparisons; `sure` is false if it is too small, if the

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pi_controller.errors import UsageError
-from pi_controller.sensing.filters import JumpLimiter, RecursiveFilter, butterworth
+from pi_controller.sensing.filters import JumpLimiter
+from pi_controller.sensing.recursive_filter import RecursiveFilter, butterworth
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.sensing.strikes import StrikeDecision, StrikeDetector
 

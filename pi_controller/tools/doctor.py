@@ -22,7 +22,7 @@ from pi_controller.errors import MatError, SettingsError
 from pi_controller.host.findings import Finding, Group
 from pi_controller.journal.hidden_bead import may_hide_bead
 from pi_controller.runtime.assembly import make_source
-from pi_controller.sensing.beads import ModuleCorrection
+from pi_controller.sensing.baseline import ModuleCorrection
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import SimulatedFault
 from pi_controller.simulation.listening import SimListening

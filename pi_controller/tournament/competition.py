@@ -34,7 +34,8 @@ from pi_controller.rules.base import Action, IllegalActionError, InvalidActionEr
 from pi_controller.rules.validation import check_keys, parse_choice, parse_flag, parse_verb, parse_whole
 from pi_controller.text import did_you_mean, format_value, join_words, normalize_name, strip_controls
 from pi_controller.tournament.bracket import Side
-from pi_controller.tournament.teams import draw, parse_names
+from pi_controller.tournament.team_names import parse_names
+from pi_controller.tournament.teams import draw
 
 WithdrawalReason = Literal["withdrawn", "disqualified", "no_show"]
 Then = Literal["replay", "keep"]

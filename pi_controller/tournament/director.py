@@ -30,10 +30,8 @@ from pi_controller.tournament.schedule import (
     end_without_breaks,
     may_judge,
 )
-from pi_controller.tournament.teams import Registration, parse_names
-
-# State of a tournament, and queries on it: ready matches, the schedule, the clock of a round.
-
+from pi_controller.tournament.team_names import parse_names
+from pi_controller.tournament.teams import Registration
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 MAX_BREAKS = 20

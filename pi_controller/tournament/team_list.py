@@ -7,7 +7,7 @@ import re
 from pi_controller.rules.base import InvalidActionError
 from pi_controller.text import format_value
 from pi_controller.tournament.decisions import Entry
-from pi_controller.tournament.teams import look_alike_key, reject_unclear_names
+from pi_controller.tournament.team_names import look_alike_key, reject_unclear_names
 
 MAX_LIST_BYTES = 1 << 20
 _SEPARATORS = ",;\t"

@@ -19,7 +19,8 @@ from pi_controller.calibration.wiring_causes import Cause, group_orders
 from pi_controller.calibration.wrong_modules import WrongModuleSearch
 from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
-from pi_controller.sensing.beads import BeadTracker, ModuleCorrection, identity_correction, learn_baseline
+from pi_controller.sensing.baseline import ModuleCorrection, identity_correction, learn_baseline
+from pi_controller.sensing.beads import BeadTracker
 from pi_controller.sensing.events import BeadsAtRest
 from pi_controller.sensing.module_turns import describe_turn, right_angled_rotations
 from pi_controller.sensing.strike_settings import StrikeSettings

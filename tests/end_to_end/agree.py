@@ -53,7 +53,8 @@ from pi_controller.journal.journal import Journal
 from pi_controller.journal.read_record import read_journal_record
 from pi_controller.journal.sheet import sheet_of
 from pi_controller.journal.verify import verify_journal
-from pi_controller.record.file import SET, Playthrough, read
+from pi_controller.record.file import read
+from pi_controller.record.playthrough import SET, Playthrough
 from pi_controller.record.writing import write
 from pi_controller.referee import commitment
 from pi_controller.referee.facts import ActionPlayed, Commit, CommitmentWithdrawn, Question, Reveal, StateSet

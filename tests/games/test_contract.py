@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from random_play import state_after
 
 from pi_controller.errors import UsageError
-from pi_controller.record.notation import format_action, parse_action, scan
+from pi_controller.record.notation import format_action, parse_action
+from pi_controller.record.tokens import scan
 from pi_controller.referee.judge import JudgeAction
 from pi_controller.rules import registry, sheet
 from pi_controller.rules.base import IllegalActionError, InvalidActionError

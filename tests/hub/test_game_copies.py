@@ -10,7 +10,7 @@ from pi_controller.hub import messages
 from pi_controller.hub.messages import GameCopy, HubAnswer, MessageError, Order, decode, encode
 from pi_controller.hub.outbox import RecordRange
 from pi_controller.hub.table_link import split_events
-from pi_controller.journal.file import JournalRow
+from pi_controller.journal.chain import JournalRow
 
 
 def made(count=9):

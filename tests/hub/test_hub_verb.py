@@ -18,7 +18,7 @@ from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import Events, Health, Hello, SentGame, SentRecord
 from pi_controller.hub.settings import load_hub
 from pi_controller.hub.setup import write_hub_files
-from pi_controller.journal.file import JournalRow, chain_rows, genesis
+from pi_controller.journal.chain import JournalRow, chain_rows, genesis
 from pi_controller.table.view import QuestionView
 
 

@@ -10,7 +10,7 @@ from inbox_messages import A, B, C, events, records, take
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import Ack, Events, Hello, SentGame, SentRecord
 from pi_controller.hub.store import StoreError, open_store
-from pi_controller.journal.file import JournalRow, chain_rows, genesis
+from pi_controller.journal.chain import JournalRow, chain_rows, genesis
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from pi_controller.hub.messages import Ack, Events, Hello, SentGame, SentRecord
 from pi_controller.hub.run import HubRun
 from pi_controller.hub.store import Database, StoreError
 from pi_controller.hub.tokens import Tokens
-from pi_controller.journal.file import JournalRow, chain_rows, genesis
+from pi_controller.journal.chain import JournalRow, chain_rows, genesis
 from pi_controller.tournament import decisions as d
 
 VENUES = count(1)

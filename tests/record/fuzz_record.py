@@ -20,8 +20,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))  # random_play.py
 
 from random_play import options_of
 
-from pi_controller.record.file import MAX_ISSUES, Playthrough, read
+from pi_controller.record.file import read
+from pi_controller.record.lines import MAX_ISSUES
 from pi_controller.record.model import Check, Comment, Move, Record, Ruling
+from pi_controller.record.playthrough import Playthrough
 from pi_controller.record.writing import write
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError

@@ -9,8 +9,9 @@ import pytest
 
 from pi_controller.journal.convert import from_journal, from_sheet, to_sheet
 from pi_controller.journal.rendering import as_json, as_text
-from pi_controller.record.file import Playthrough, read
+from pi_controller.record.file import read
 from pi_controller.record.model import Check, Move, Record, RecordError
+from pi_controller.record.playthrough import Playthrough
 from pi_controller.record.writing import write
 from pi_controller.referee.facts import (
     ActionPlayed,

@@ -2,7 +2,8 @@
 
 import pytest
 
-from pi_controller.record.file import MAX_ISSUES, MAX_LINE_BYTES, MAX_LINES, read
+from pi_controller.record.file import read
+from pi_controller.record.lines import MAX_ISSUES, MAX_LINE_BYTES, MAX_LINES
 from pi_controller.record.model import Comment, Move, ParseIssue, Ruling
 from pi_controller.record.writing import write
 

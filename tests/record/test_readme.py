@@ -7,7 +7,8 @@ import pytest
 
 import pi_controller.record
 from pi_controller.record.file import read
-from pi_controller.record.notation import format_action, parse_action, scan
+from pi_controller.record.notation import format_action, parse_action
+from pi_controller.record.tokens import scan
 from pi_controller.record.writing import write
 from pi_controller.rules import registry
 

@@ -4,7 +4,8 @@ import pytest
 
 from pi_controller.record.file import read
 from pi_controller.record.model import Check, Comment, Move, Record, RecordError, Ruling
-from pi_controller.record.notation import format_action, parse_action, scan
+from pi_controller.record.notation import format_action, parse_action
+from pi_controller.record.tokens import scan
 from pi_controller.record.writing import write
 
 RED = {"woman": 1, "fish": 0, "knives": 2, "buttons": 3}

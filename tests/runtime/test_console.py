@@ -6,7 +6,8 @@ from pi_controller.errors import UsageError
 from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.read_record import read_journal_record
-from pi_controller.record.file import Playthrough, read
+from pi_controller.record.file import read
+from pi_controller.record.playthrough import Playthrough
 from pi_controller.record.writing import write
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import (

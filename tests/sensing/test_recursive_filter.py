@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_controller.sensing.filters import FilterDesign, RecursiveFilter, band, butterworth, share_of_white
+from pi_controller.sensing.filters import band, share_of_white
+from pi_controller.sensing.recursive_filter import FilterDesign, RecursiveFilter, butterworth
 
 RATE = 4000.0
 

@@ -18,7 +18,8 @@ from tempfile import TemporaryDirectory
 from random_play import legal_action
 
 from pi_controller.errors import MatError
-from pi_controller.journal.file import JournalRow, chain_rows, insert
+from pi_controller.journal.chain import JournalRow, chain_rows
+from pi_controller.journal.file import insert
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.recover import recover
 from pi_controller.journal.verify import verify_journal

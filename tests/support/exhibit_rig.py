@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.config import Settings
 from pi_controller.config.model import ExhibitSection
-from pi_controller.exhibit.exhibit import EndedSession, Exhibit, SessionGames, SessionStart
+from pi_controller.exhibit.exhibit import EndedSession, Exhibit
+from pi_controller.exhibit.session_games import SessionGames, SessionStart
 from pi_controller.exhibit.usage import Usage, usage_path
 from pi_controller.host.machine_health import MachineHealth
 

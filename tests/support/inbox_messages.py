@@ -1,7 +1,7 @@
 """Messages of a table that sends its journal to the hub, and the answer of the inbox to one."""
 
 from pi_controller.hub.messages import Events, SentRecord
-from pi_controller.journal.file import JournalRow, chain_rows, genesis
+from pi_controller.journal.chain import JournalRow, chain_rows, genesis
 
 A, B, C = "aa" * 16, "bb" * 16, "cc" * 16
 

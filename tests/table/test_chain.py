@@ -9,7 +9,7 @@ import pytest
 
 from pi_controller import __version__
 from pi_controller.errors import JournalError
-from pi_controller.journal.file import JournalRow, chain_rows, genesis, next_hash
+from pi_controller.journal.chain import JournalRow, chain_rows, genesis, next_hash
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import CommitmentWithdrawn, GameOpened, Ready
 

@@ -16,11 +16,13 @@ from random_play import RandomPlay
 from pi_controller.cli import main
 from pi_controller.cli import main as cli
 from pi_controller.errors import JournalError, MatError, UsageError
-from pi_controller.journal.export import CSV_COLUMNS, ExportError, as_csv, as_json, page, print_pdf
+from pi_controller.journal.export import CSV_COLUMNS, ExportError, as_csv, as_json, print_pdf
 from pi_controller.journal.journal import Journal
+from pi_controller.journal.printed_sheet import page
 from pi_controller.journal.read_record import read_journal_record
 from pi_controller.journal.sheet import columns, sheet_of
-from pi_controller.record.file import OUTSIDE_TURNS, SET, read
+from pi_controller.record.file import read
+from pi_controller.record.playthrough import OUTSIDE_TURNS, SET
 from pi_controller.record.writing import start_playthrough
 from pi_controller.referee.facts import FoulSeen, GameOpened
 from pi_controller.referee.history import fold

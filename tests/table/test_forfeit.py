@@ -11,8 +11,8 @@ from pi_controller.cli.replay import replay
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.phrases import Phrases
 from pi_controller.journal.convert import from_journal
-from pi_controller.journal.export import page
 from pi_controller.journal.journal import Journal
+from pi_controller.journal.printed_sheet import page
 from pi_controller.journal.sheet import sheet_of
 from pi_controller.record.file import read
 from pi_controller.record.writing import write

@@ -14,15 +14,8 @@ import pytest
 
 from pi_controller.errors import DamagedJournalError, JournalError
 from pi_controller.journal import file
-from pi_controller.journal.file import (
-    APPLICATION_ID,
-    DISK_FULL_HINT,
-    JournalRow,
-    advice,
-    disk_full,
-    insert,
-    next_hash,
-)
+from pi_controller.journal.chain import JournalRow, next_hash
+from pi_controller.journal.file import APPLICATION_ID, DISK_FULL_HINT, advice, disk_full, insert
 from pi_controller.journal.journal import Journal, MemoryJournal
 from pi_controller.referee.facts import (
     ActionPlayed,

@@ -13,7 +13,8 @@ from corruptions import leave_unfinished
 
 from pi_controller.cli import main
 from pi_controller.errors import JournalError
-from pi_controller.journal.file import RECOVER_HINT, JournalRow, insert, next_hash
+from pi_controller.journal.chain import JournalRow, next_hash
+from pi_controller.journal.file import RECOVER_HINT, insert
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.verify import verify_journal
 from pi_controller.referee.facts import ActionPlayed, GameOpened, Ready

@@ -25,7 +25,19 @@ import test_bead_figures  # noqa: E402
 import test_hands  # noqa: E402
 import test_strikes as recorded  # noqa: E402
 
-from pi_controller.sensing import bead_fit, bead_solver, beads, faults, filters, hands, strike_settings, strikes  # noqa: E402
+from pi_controller.sensing import (  # noqa: E402
+    baseline,
+    bead_fit,
+    bead_search,
+    bead_solver,
+    beads,
+    faults,
+    filters,
+    hands,
+    recursive_filter,
+    strike_settings,
+    strikes,
+)
 from pi_controller.sensing.strike_settings import StrikeSettings  # noqa: E402
 
 NO_TUNING = {
@@ -53,6 +65,7 @@ NO_TUNING = {
     "MAX_GROWTH_DECADES": "the filter's bookkeeping: the output is the same",
 }
 """Constants that no figure can show, and why."""
+STRIKE_MODULES = (strikes, filters, recursive_filter, faults)
 FACTORS = (0.5, 1.5)
 MARGIN_DB = 0.02
 """The tolerance that the tests have for margins."""
@@ -84,9 +97,8 @@ def first_difference(first):
 
 def constants():
     """Yield (module, name) of each number that the strike detector's modules define."""
-    for module in (strikes, filters, faults):
-        source = Path(module.__file__).read_text("utf-8").split("# Detects faulty touch strips")[0]
-        source = source.split("# Distinguishes strokes from hands")[0]
+    for module in STRIKE_MODULES:
+        source = Path(module.__file__).read_text("utf-8")
         for name in re.findall(r"^([A-Z][A-Z_]+) =", source, re.MULTILINE):
             if isinstance(getattr(module, name), int | float) and name not in NO_TUNING:
                 yield module, name
@@ -127,7 +139,7 @@ def first_failing_test(detector, module, name, factor):
 def try_constants():
     for module, name in constants():
         value = getattr(module, name)
-        users = [m for m in (strikes, filters, faults) if hasattr(m, name)]
+        users = [m for m in STRIKE_MODULES if hasattr(m, name)]
         for factor in FACTORS:
             for user in users:
                 setattr(user, name, changed(value, factor))
@@ -160,7 +172,7 @@ SEEN_NOWHERE = {
     ("hands.MAX_FAR_EDGE_LOSS", 1.5), ("hands.RISE", 1.5),
     ("bead_fit.AMBIGUOUS_COST", 1.5), ("bead_fit.STEEL_COST", 0.5), ("bead_fit.STEEL_COST", 1.5),
     ("bead_fit.FIST_MM", 0.5), ("bead_fit.FIST_MM", 1.5), ("bead_fit.FREE_LIFT_MM", 0.5),
-    ("bead_fit.FREE_LIFT_MM", 1.5), ("beads.UNDECIDED_LOG_ODDS", 0.5), ("beads.UNDECIDED_LOG_ODDS", 1.5),
+    ("bead_fit.FREE_LIFT_MM", 1.5), ("baseline.UNDECIDED_LOG_ODDS", 0.5), ("baseline.UNDECIDED_LOG_ODDS", 1.5),
     ("beads.BY_OTHERS_MM", 1.5),
 }  # fmt: skip
 """Changes that nothing shows, neither 480 simulated hides nor 200 cold starts and 6 scenes of each kind with beads:
@@ -198,7 +210,7 @@ def first_other_scene():
 
 
 def try_beads():
-    modules = (bead_fit, bead_solver, beads)
+    modules = (bead_fit, bead_search, bead_solver, beads, baseline)
     for module in modules:
         for name in re.findall(r"^([A-Z][A-Z_]+) =", Path(module.__file__).read_text("utf-8"), re.MULTILINE):
             value = getattr(module, name)

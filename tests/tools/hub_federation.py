@@ -36,7 +36,7 @@ from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import MAX_RECORDS, Events, Hello, SentGame, SentRecord
 from pi_controller.hub.store import Database, open_store
-from pi_controller.journal.file import JournalRow, chain_rows, genesis
+from pi_controller.journal.chain import JournalRow, chain_rows, genesis
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import GameOpened, MatchGiven
 from pi_controller.referee.selection import referee_for

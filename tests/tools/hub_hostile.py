@@ -49,7 +49,7 @@ from pi_controller.hub.messages import (
     SentRecord,
     decode,
 )
-from pi_controller.journal.file import JournalRow, genesis, next_hash
+from pi_controller.journal.chain import JournalRow, genesis, next_hash
 from pi_controller.referee.facts import ANY_FACT, GameOpened, MatchGiven
 from pi_controller.rules.registry import game
 from pi_controller.table.view import View

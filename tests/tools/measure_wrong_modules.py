@@ -23,8 +23,9 @@ from pi_controller.calibration.bead_step import SPOTS
 from pi_controller.calibration.wiring_causes import exchange_groups, mirror_groups
 from pi_controller.calibration.wrong_modules import WrongModuleSearch
 from pi_controller.pinmap import pinmap
+from pi_controller.sensing.baseline import ModuleCorrection, learn_baseline
 from pi_controller.sensing.bead_solver import BEAD_HEIGHT_MM
-from pi_controller.sensing.beads import FLOOR_UT, ModuleCorrection, learn_baseline
+from pi_controller.sensing.beads import FLOOR_UT
 from pi_controller.sensing.module_turns import right_angled_rotations
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.magnetometers import LYING_Z, MARKED_AM2, Magnets, SimBead
