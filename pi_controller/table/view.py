@@ -51,7 +51,7 @@ class QuestionView(msgspec.Struct, frozen=True):
 class View(msgspec.Struct, frozen=True):
     """Public view of the table. Times are seconds on the table's clock.
 
-    `seq` is the last journal record included, `head` its hash (`journal.chain`). `revision` changes with everything that
+    `seq` is the last journal record included, `head` its hash. `revision` changes with everything that
     a judge's decision depends on: a command names the revision it was given for.
 
     `phase`: toss (duo, lot, horses' starts), hide (hands are passing), check (the mat is checking the hide), hit (one

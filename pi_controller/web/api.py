@@ -15,7 +15,7 @@ from pi_controller.referee.story import Protest
 from pi_controller.sensing.events import SensorFault
 from pi_controller.table.view import View
 from pi_controller.text import MAX_NAME_CHARS, strip_controls_deep
-from pi_controller.web import console_page, event_log, game_page, requests
+from pi_controller.web import console_page, entry_forms, event_log, requests
 from pi_controller.web.live_page import Board
 from pi_controller.web.roles import Role
 
@@ -136,7 +136,7 @@ class StateContent(TypedDict):
     console: console_page.Console
     me: Me
     legal: tuple[dict[str, Any], ...]
-    fouls: tuple[game_page.FoulsOf, ...]
+    fouls: tuple[entry_forms.FoulsOf, ...]
     protest: Protest | None
     rulings: tuple[str, ...]
     sides: list[SideAnswer]

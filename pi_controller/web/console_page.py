@@ -15,7 +15,7 @@ from pi_controller.display.phrases import Phrases
 from pi_controller.display.shown_names import isolate_name, player_name, team_name
 from pi_controller.rules.registry import game_class
 from pi_controller.table.view import View
-from pi_controller.web import game_page, live_page
+from pi_controller.web import entry_forms, game_page, live_page
 from pi_controller.web.event_stream import DESK_HEARTBEAT_S
 from pi_controller.web.templates import render
 
@@ -53,15 +53,15 @@ class Asked(msgspec.Struct, frozen=True):
     """The open question as text, with a button for each answer."""
 
     title: str
-    buttons: tuple[game_page.FormButton, ...]
+    buttons: tuple[entry_forms.FormButton, ...]
 
 
 class Again(msgspec.Struct, frozen=True):
     """How the last action is replaced: by one `button`, or by entering it again in the form `play`."""
 
     label: str
-    button: game_page.FormButton | None = None
-    play: game_page.EntryForm | None = None
+    button: entry_forms.FormButton | None = None
+    play: entry_forms.EntryForm | None = None
 
 
 class Console(msgspec.Struct, frozen=True):
@@ -74,7 +74,7 @@ class Console(msgspec.Struct, frozen=True):
 
     sides: str
     facts: tuple[str, ...]
-    play: game_page.EntryForm
+    play: entry_forms.EntryForm
     off: str
     undo: str
     question: Asked | None = None
@@ -212,7 +212,7 @@ class ConsoleWriter:
         """Return the open question, or that the match does not count; None if there is neither."""
         if self.view.void and self.view.phase not in {"halted", "over"}:
             title = f"{self.say.sentence(self.view)}. {self.say.notice(self.view)}"
-            close = game_page.FormButton(
+            close = entry_forms.FormButton(
                 "close-void", self.tr.text("Close game, take next match"), {"judge": "close_void"}, "main"
             )
             return Asked(title, (close,))
@@ -220,7 +220,7 @@ class ConsoleWriter:
         if asked is None:
             return None
         buttons = tuple(
-            game_page.FormButton(
+            entry_forms.FormButton(
                 f"answer-{one}",
                 self.say.choice(one).capitalize(),
                 {"judge": "answer", "answer": one},
@@ -240,14 +240,15 @@ class ConsoleWriter:
             found = not last["found"]
             label = self.tr.text("Wrong: it was found") if found else self.tr.text("Wrong: it was missed")
             return Again(
-                label, game_page.FormButton("again", label, game_page.make_call({**last, "found": found}, again=True))
+                label,
+                entry_forms.FormButton("again", label, entry_forms.make_call({**last, "found": found}, again=True)),
             )
         if last["do"] in {"toss", "lot"}:
             key = "winner" if last["do"] == "toss" else "first"
             other = "B" if last[key] == "A" else "A"
             label = self.tr.text("Wrong: it was {team}", team=isolate_name(team_name(self.view, other)))
             return Again(
-                label, game_page.FormButton("again", label, game_page.make_call({**last, key: other}, again=True))
+                label, entry_forms.FormButton("again", label, entry_forms.make_call({**last, key: other}, again=True))
             )
         label = self.tr.text("Wrong: it was something else")
         return Again(label, play=self.page.entry_form(self.view, legal, options, again=last))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from pi_controller.display.i18n import Translator
-from pi_controller.web.live_page import Board, make_board, overlay, room
+from pi_controller.web.live_page import Board, make_board
+from pi_controller.web.room_page import overlay, room
 
 if TYPE_CHECKING:
     from pi_controller.table.view import View

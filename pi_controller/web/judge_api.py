@@ -15,72 +15,48 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from pi_controller.display import hit_plot
 from pi_controller.display.i18n import Translator
 from pi_controller.display.phrases import Phrases
 from pi_controller.display.shown_names import player_name
 from pi_controller.errors import MatError
-from pi_controller.recording.hits import RecordedStroke, hits_path, strokes
+from pi_controller.recording.hits import hits_path
 from pi_controller.referee.judge import JudgeNewGame, JudgeRuling
 from pi_controller.rules.base import Json
 from pi_controller.table.table_queue import Picture, TableQueue
 from pi_controller.table.view import View
 from pi_controller.text import mark
-from pi_controller.web import api, connection_limits, console_page, event_log, game_page, live_page, requests, roles
+from pi_controller.web import (
+    api,
+    connection_limits,
+    console_page,
+    entry_forms,
+    event_log,
+    game_page,
+    live_page,
+    requests,
+    roles,
+)
 from pi_controller.web.accounts import Authenticator
 from pi_controller.web.event_stream import DESK_HEARTBEAT_S, encode_event, retry_ms
 from pi_controller.web.feed import Feed
+from pi_controller.web.judge_hits import draw_hit, list_hits
 from pi_controller.web.sessions import Session
 from pi_controller.web.sign_in import SignInRoutes
-
-# Waveforms of the hits for the judges: of finished hides; the head judge may also see the current hide.
-#
-# A hit of the current hide is visible only after it is settled: no question is open, and the table's current wait
-# began after the hit.
-
-
-def can_see_hit(hit: RecordedStroke, view: View, role: str) -> bool:
-    """Return whether a user with `role` may see `hit` in the current `view`."""
-    if hit.hide < view.hide or hit.hide == 0 or (hit.hide == view.hide and view.phase in {"show", "over"}):
-        return True
-    settled = bool(view.hits) and view.question is None and hit.t <= view.since
-    return hit.hide == view.hide and settled and roles.has_right(role, "raw")
-
-
-def list_hits(path: Path, view: View, role: str) -> list[api.KeptHit]:
-    """Return the recorded hits at `path` that the user may see, the newest last; [] if hits are not recorded."""
-    if not path.is_file():
-        return []
-    return [
-        {"n": hit.id, "hide": hit.hide, "t": hit.t, "pads": hit.pads, "margin_db": hit.margin_db, "sure": hit.sure}
-        for hit in strokes(path)
-        if can_see_hit(hit, view, role)
-    ]
-
-
-def draw_hit(path: Path, number: int, view: View, role: str) -> str:
-    """Return hit `number` as SVG. Raises `RequestError` if it is missing or secret, and `RecordingError`."""
-    found = strokes(path, number=number) if path.is_file() else []
-    if not found or not can_see_hit(found[0], view, role):
-        raise requests.RequestError("missing", "there is no such hit", "look at the list again")
-    return hit_plot.hit_svg(found[0])
-
-
-# State of the judge's console: the view with the live page's texts, the legal actions, and the latest events.
-#
-# Journal, legal actions and board are computed once for each change, for all judges.
 
 log = logging.getLogger(__name__)
 
 
 class JudgeSnapshot(NamedTuple):
-    """The table's state with the end of its journal, its legal actions, fouls, and the page's content."""
+    """The table's state with the end of its journal, its legal actions, fouls, and the page's content.
+
+    It is computed once for each change, for all judges.
+    """
 
     picture: Picture
     minutes: event_log.EventLog
     legal: tuple[dict[str, Json], ...]
     board: live_page.Board
-    fouls: tuple[game_page.FoulsOf, ...]
+    fouls: tuple[entry_forms.FoulsOf, ...]
 
 
 def sides_in_play(view: View) -> list[api.SideAnswer]:

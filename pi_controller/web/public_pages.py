@@ -21,8 +21,9 @@ from pi_controller.web.check_page import check_page
 from pi_controller.web.event_stream import BoardMaker
 from pi_controller.web.feed import Feed
 from pi_controller.web.limits import CSP
-from pi_controller.web.live_page import make_board, overlay, page
-from pi_controller.web.live_page import room as room_board
+from pi_controller.web.live_page import make_board, page
+from pi_controller.web.room_page import overlay
+from pi_controller.web.room_page import room as room_board
 from pi_controller.web.templates import render
 
 Answer = Callable[[Request], Awaitable[Response]]

@@ -26,8 +26,9 @@ from pi_controller.web.address import PageSettings
 from pi_controller.web.check_page import check_page, sealed_games
 from pi_controller.web.feed import Feed
 from pi_controller.web.game_page import page_of
-from pi_controller.web.live_page import make_board, overlay, page, room
+from pi_controller.web.live_page import make_board, page
 from pi_controller.web.public_pages import find_page
+from pi_controller.web.room_page import overlay, room
 from pi_controller.web.server import WebServer
 from pi_controller.web.templates import render
 

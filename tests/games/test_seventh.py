@@ -30,7 +30,8 @@ from pi_controller.table.mats import mat_sensors_for
 from pi_controller.table.table import Table
 from pi_controller.web import game_page
 from pi_controller.web.console_page import ConsoleWriter, console
-from pi_controller.web.live_page import make_board, overlay, page
+from pi_controller.web.live_page import make_board, page
+from pi_controller.web.room_page import overlay
 
 PACKAGE = Path(__file__).parent / "seventh"
 GAME = "toy_countdown"

@@ -28,8 +28,9 @@ from pi_controller.web import address
 from pi_controller.web.address import PageSettings, list_urls, normalize_address, qr_code, qr_text
 from pi_controller.web.check_page import check_page
 from pi_controller.web.feed import Feed
-from pi_controller.web.live_page import make_board, overlay, page, room, strip
+from pi_controller.web.live_page import make_board, page
 from pi_controller.web.public_pages import find_page, rules_page, rules_route
+from pi_controller.web.room_page import overlay, room, strip
 from pi_controller.web.server import WebServer
 
 WICKED = "<script>alert(1)</script>"

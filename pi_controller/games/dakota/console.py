@@ -10,10 +10,22 @@ from pi_controller.display.shown_names import isolate_name, team_name
 from pi_controller.games.dakota.rules import FOUL_KINDS, DakotaSheet, DakotaState
 from pi_controller.rules.base import Game, IllegalActionError, opposing_team
 from pi_controller.table.view import View
-from pi_controller.web import game_page as page
+from pi_controller.web.entry_forms import (
+    ChoiceRow,
+    EntryForm,
+    FormButton,
+    FormContext,
+    FoulButton,
+    FoulsOf,
+    WhichHide,
+    first_team,
+    pad_choices,
+    ready_button,
+)
+from pi_controller.web.game_page import GamePage
 
 
-class DakotaPage(page.GamePage[DakotaSheet]):
+class DakotaPage(GamePage[DakotaSheet]):
     """Shows Hampa Apena."""
 
     choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {
@@ -22,37 +34,35 @@ class DakotaPage(page.GamePage[DakotaSheet]):
     }
     replaceable_actions: ClassVar[frozenset[str]] = frozenset({"toss", "hit"})
 
-    def form(self, moment: page.FormContext) -> page.EntryForm | None:
+    def form(self, moment: FormContext) -> EntryForm | None:
         """Return the form of the toss, or of a hit."""
         view = moment.view
         if "toss" in moment.words:
             label = self.tr.text("{team} hides first")
-            return page.first_team(moment, ("toss", "winner"), self.tr.text("Who won the toss?"), label, team_name)
+            return first_team(moment, ("toss", "winner"), self.tr.text("Who won the toss?"), label, team_name)
         if not moment.words & {"hit", "foul"}:
             return None
         second, owed = self.sheet(view)["owed"] == "second" and not moment.again, "hit" in moment.words
         struck = frozenset(hit.pad for hit in view.hits if second and hit.pad is not None)
         buttons = tuple(
-            page.FormButton(look, label, moment.make_call({"do": "hit", "found": found}), look, key, on=owed)
+            FormButton(look, label, moment.make_call({"do": "hit", "found": found}), look, key, on=owed)
             for look, label, found, key in (
                 ("found", self.tr.text("Found"), True, "f"),
                 ("missed", self.tr.text("Missed"), False, "m"),
             )
         )
-        row = page.ChoiceRow(
-            "pad", self.tr.text("Which pad was hit (optional)"), page.pad_choices(self.tr, struck), needed=False
-        )
-        return page.EntryForm("hits", moment.title, buttons, (row,), page.ready_button(moment, self.tr.text("Hidden")))
+        row = ChoiceRow("pad", self.tr.text("Which pad was hit (optional)"), pad_choices(self.tr, struck), needed=False)
+        return EntryForm("hits", moment.title, buttons, (row,), ready_button(moment, self.tr.text("Hidden")))
 
-    def fouls(self, view: View, game: Game[Any], state: object) -> tuple[page.FoulsOf, ...]:
+    def fouls(self, view: View, game: Game[Any], state: object) -> tuple[FoulsOf, ...]:
         """Return the fouls that the rules allow now, by hide: the current one, and the one just settled.
 
         While the bead is shown the hide just settled comes first: a foul seen then is nearly always of that one.
         """
         return self._fouls(view, game, state) if isinstance(state, DakotaState) else ()
 
-    def _fouls(self, view: View, game: Game[Any], state: DakotaState) -> tuple[page.FoulsOf, ...]:
-        found: list[page.FoulsOf] = []
+    def _fouls(self, view: View, game: Game[Any], state: DakotaState) -> tuple[FoulsOf, ...]:
+        found: list[FoulsOf] = []
         settled = view.phase in {"show", "over"}
         for hide in ("last", "this") if settled else ("this", "last"):
             began = state.last if hide == "last" else state
@@ -61,10 +71,10 @@ class DakotaPage(page.GamePage[DakotaSheet]):
             buttons = self._foul_buttons(view, game, state, hide, began)
             if buttons:
                 label = self._hide_label(view, hide, began, settled=settled)
-                found.append(page.FoulsOf(hide, label, not found, buttons))
+                found.append(FoulsOf(hide, label, not found, buttons))
         return tuple(found)
 
-    def _hide_label(self, view: View, hide: page.WhichHide, began: DakotaState, *, settled: bool) -> str:
+    def _hide_label(self, view: View, hide: WhichHide, began: DakotaState, *, settled: bool) -> str:
         number = view.hide + (settled and hide == "this") - (not settled and hide == "last")
         template = (
             self.tr.text("Hide {n}, just settled: {team} hid")
@@ -74,9 +84,9 @@ class DakotaPage(page.GamePage[DakotaSheet]):
         return template.format(n=number, team=isolate_name(team_name(view, began.hider or "A")))
 
     def _foul_buttons(
-        self, view: View, game: Game[Any], state: DakotaState, hide: page.WhichHide, began: DakotaState
-    ) -> tuple[page.FoulButton, ...]:
-        buttons: list[page.FoulButton] = []
+        self, view: View, game: Game[Any], state: DakotaState, hide: WhichHide, began: DakotaState
+    ) -> tuple[FoulButton, ...]:
+        buttons: list[FoulButton] = []
         for by, kinds in FOUL_KINDS.items():
             for kind in kinds:
                 named = hide == "last" or view.phase == "show"  # between two hides the table requires it
@@ -87,7 +97,7 @@ class DakotaPage(page.GamePage[DakotaSheet]):
                     continue
                 outcome = self._foul_outcome(view, game, by, began, state, after)
                 buttons.append(
-                    page.FoulButton(
+                    FoulButton(
                         by, kind, hide, foul_label(kind, self.tr), outcome, {"judge": "action", "action": action}
                     )
                 )

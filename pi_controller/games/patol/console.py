@@ -14,7 +14,8 @@ from pi_controller.display.i18n import Translator
 from pi_controller.games.patol.display import DIRECTION_NAMES, RIVER_NAMES
 from pi_controller.games.patol.rules import DIRECTIONS, RIVERS, STONES, HorseRow, PatolSheet
 from pi_controller.table.view import View
-from pi_controller.web.game_page import EntryForm, FormButton, FormContext, GamePage
+from pi_controller.web.entry_forms import EntryForm, FormButton, FormContext
+from pi_controller.web.game_page import GamePage
 from pi_controller.web.templates import RADIUS
 
 Text = Callable[[str], str]

@@ -5,19 +5,28 @@ from typing import ClassVar
 from pi_controller.display.shown_names import player_name
 from pi_controller.games.plum_stone.display import SHOW
 from pi_controller.games.plum_stone.rules import VALUES, PlumStoneSheet
-from pi_controller.web import game_page as page
+from pi_controller.web.entry_forms import (
+    ChoiceRow,
+    EntryForm,
+    FormContext,
+    first_team,
+    no_piece,
+    piece_choices,
+    throw_form,
+)
+from pi_controller.web.game_page import GamePage
 
 
-class PlumStonePage(page.GamePage[PlumStoneSheet]):
+class PlumStonePage(GamePage[PlumStoneSheet]):
     """Shows the plum stone game."""
 
     replaceable_actions: ClassVar[frozenset[str]] = frozenset({"lot", "throw"})
 
-    def form(self, moment: page.FormContext) -> page.EntryForm | None:
+    def form(self, moment: FormContext) -> EntryForm | None:
         """Return the form of the lot, or of a throw."""
         if "lot" in moment.words:
             label = self.tr.text("{team} throws first")
-            return page.first_team(
+            return first_team(
                 moment, ("lot", "first"), self.tr.text("Who drew the lot and throws first?"), label, player_name
             )
         if "throw" not in moment.words:
@@ -27,11 +36,11 @@ class PlumStonePage(page.GamePage[PlumStoneSheet]):
             self.tr.text("Touch each stone that shows white"),
         )
         rows = (
-            page.ChoiceRow("moons", moons, page.piece_choices("moon", self.tr.text("moon"), 2), 2, needed=False),
-            page.ChoiceRow("whites", whites, page.piece_choices("white", self.tr.text("white"), 3), 3, needed=False),
-            page.no_piece(self.tr.text("No moon and no white shows")),
+            ChoiceRow("moons", moons, piece_choices("moon", self.tr.text("moon"), 2), 2, needed=False),
+            ChoiceRow("whites", whites, piece_choices("white", self.tr.text("white"), 3), 3, needed=False),
+            no_piece(self.tr.text("No moon and no white shows")),
         )
-        return page.throw_form(moment, rows, ("no_throw", SHOW.slips["no_throw"]), VALUES)
+        return throw_form(moment, rows, ("no_throw", SHOW.slips["no_throw"]), VALUES)
 
 
 PAGE = PlumStonePage
