@@ -16,7 +16,7 @@ from pi_controller.errors import MatError, describe_error
 from pi_controller.host.platform import is_root
 from pi_controller.journal.printed_sheet import Paper, Wording, page
 from pi_controller.journal.read_record import read_journal_record
-from pi_controller.journal.sheet import Sheet, columns
+from pi_controller.journal.sheet import Sheet
 from pi_controller.record.writing import write
 from pi_controller.text import strip_controls, strip_controls_deep
 
@@ -41,7 +41,7 @@ def as_json(sheet: Sheet) -> str:
 
 
 CSV_COLUMNS = ("record", "event", "time_s", "turn", "side", "kind", "what", "calls", "by", "counts")
-"""The first columns of every game; after them one for each count of the score sheet, such as `long.A`."""
+"""The first columns of every game; after them one for each count of the score sheet, such as `sticks.A`."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """First characters of texts that a spreadsheet takes for formulas."""
 
@@ -52,7 +52,13 @@ def as_csv(sheet: Sheet) -> str:
     It begins with a byte order mark, by which spreadsheets recognise UTF-8; lines end as RFC 4180 requires; a text that
     a spreadsheet would take for a formula gets an apostrophe in front.
     """
-    states = [{_column_name(what, whose): held for what, whose, held in columns(line.state)} for line in sheet.lines]
+    rules = sheet.rules
+    states = [
+        {f"{unit}.{side}" if side else unit: n for unit, side, n in rules.scoreboard(line.state).list_counts()}
+        if line.state
+        else {}
+        for line in sheet.lines
+    ]
     counted = list(dict.fromkeys(name for state in states for name in state))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
@@ -64,10 +70,6 @@ def as_csv(sheet: Sheet) -> str:
         )  # fmt: skip
         writer.writerow([_cell(value) for value in (*first, *(state.get(name, "") for name in counted))])
     return "\ufeff" + out.getvalue()
-
-
-def _column_name(what: str, whose: str) -> str:
-    return f"{what}.{whose}" if whose else what
 
 
 def _cell(value: str | float) -> str | float:

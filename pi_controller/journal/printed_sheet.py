@@ -12,14 +12,14 @@ from itertools import groupby
 from typing import Literal, NamedTuple
 
 from pi_controller.journal.chain import SHORT_HASH_CHARS
-from pi_controller.journal.sheet import Sheet, SheetLine, columns
+from pi_controller.journal.sheet import Sheet, SheetLine
 from pi_controller.text import strip_controls
 
 Paper = Literal["A4", "letter"]
 _FIRST_DAY = 86400.0 * 365
 """Games opened earlier have a simulated clock, whose date is meaningless."""
 _WIDEST = 36
-"""Most characters of all column headings; with more, the counts are written below each line instead."""
+"""Most characters of all column headings (longest words); with more, the counts are written below each line."""
 _STYLE = """
 @page { size: %s; margin: 14mm 12mm 16mm;
   @bottom-left { content: "%s"; font: 8pt monospace; color: #333; }
@@ -114,19 +114,22 @@ def _result(sheet: Sheet) -> str:
         return "Finished without a winner" if sheet.over else "Not finished"
     if sheet.state.get("finish") == "forfeit":
         return f"Winner: {_name(sheet, winner)}, by forfeit"
-    points = {team: many for what, team, many in columns(sheet.state) if what == "short"}
+    board = sheet.rules.scoreboard(sheet.state)
+    points = board.scores if board.goal else {}
     score = f", {points.pop(winner)} to {max(points.values())}" if winner in points and len(points) > 1 else ""
     return f"Winner: {_name(sheet, winner)}{score}"
 
 
 def _table(sheet: Sheet, wording: Wording) -> Iterator[str]:
-    heads = list(columns(sheet.state))
-    shown = heads if sum(max(len(what), len(whose)) for what, whose, _ in heads) <= _WIDEST else []
-    word = "turn" if "thrower" in sheet.state else "hide"
+    rules = sheet.rules
+    heads = rules.scoreboard(sheet.state).list_counts()
+    widths = (max(map(len, (*unit.split("_"), side))) for unit, side, _ in heads)
+    shown = heads if sum(widths) <= _WIDEST else []
+    word = "hide" if rules.hidden else "turn"
     yield "<table>" if sheet.teams else '<table class="players">'
     yield f'<thead><tr><th class="t">time</th><th class="t">{word}</th><th>action</th>'
     yield '<th class="calls">called</th>'
-    yield "".join(f'<th class="n">{escape(what)}<br>{_set(whose)}</th>' for what, whose, _ in shown)
+    yield "".join(f'<th class="n">{_set(unit.replace("_", " "))}<br>{_set(side)}</th>' for unit, side, _ in shown)
     yield "</tr></thead>"
     for turn, lines in groupby(sheet.lines, key=lambda line: line.turn):
         yield "<tbody>"
@@ -135,20 +138,21 @@ def _table(sheet: Sheet, wording: Wording) -> Iterator[str]:
             again = gone and line.counts and line.kind != "ruling"  # the line with the number was taken back
             whose = f"{turn}&nbsp;{_set(line.side)}" if turn and (again or not labelled) else ""
             labelled, gone = True, not line.counts or (gone and not again)
-            yield _row(line, wording.line(line), whose, len(shown), bool(heads and not shown))
+            counts = rules.scoreboard(line.state).list_counts() if line.state else []
+            yield _row(line, wording.line(line), whose, counts, len(shown))
         yield "</tbody>"
     yield "</table>"
 
 
-def _row(line: SheetLine, done: str, turn: str, counted: int, in_words: bool) -> str:
+def _row(line: SheetLine, done: str, turn: str, counts: list[tuple[str, str, int]], columns: int) -> str:
+    """Return a row with its `counts` in that many `columns`; without columns they stand below the action."""
     what = _set(done.replace("_", " ")) + (f' <span class="small">[{_set(line.by)}]</span>' if line.by else "")
-    if in_words and line.state:
-        counts = ", ".join(f"{_set(whose or what)} {many}" for what, whose, many in columns(line.state))
-        what += f'<br><span class="small">{counts}</span>'
+    if counts and not columns:
+        listed = ", ".join(f"{_set(side or unit)} {n}" for unit, side, n in counts)
+        what += f'<br><span class="small">{listed}</span>'
     cells = [f'<td class="t">{_clock(line.t)}</td><td class="turn">{turn}</td>', f'<td class="what">{what}</td>']
     cells.append(f'<td class="calls">{escape(", ".join(call.replace("_", " ") for call in line.calls))}</td>')
-    held = [many for _, _, many in columns(line.state)] if line.state else []
-    cells += [f'<td class="n">{many}</td>' for many in held[:counted]] or ['<td class="n"></td>'] * counted
+    cells += [f'<td class="n">{n}</td>' for _, _, n in counts[:columns]] or ['<td class="n"></td>'] * columns
     return f'<tr class="{line.kind}{"" if line.counts else " gone"}">{"".join(cells)}</tr>'
 
 

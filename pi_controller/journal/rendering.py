@@ -31,19 +31,20 @@ def as_text(record: Record, out: TextIO, to: int | None = None, played: Played |
     )
     out.write("".join(f"{name} = {strip_controls(str(value))}\n" for name, value in record.options.items()))
     out.write("".join(f"{name}: {format_text(value)}\n" for name, value in record.headers))
-    word = "Turn" if "thrower" in playthrough.sheet else "Hide"
+    game = playthrough.game
+    word = "Hide" if game.hidden else "Turn"
     for n, entry in enumerate(record.entries[:to], 1):
         before = playthrough.sheet
         if isinstance(entry, Move) and not entry.superseded:
             turn, _ = playthrough.play(entry.action)
             if turn:
-                out.write(f"\n{draw_sheet(f'{word} {turn}', before)}\n")
+                out.write(f"\n{draw_sheet(f'{word} {turn}', game, before)}\n")
         taken = "   (undone)" if isinstance(entry, Move | Ruling) and entry.superseded else ""
         out.write(f"{n:>5}  {_line_of(entry, record, played)}{taken}\n")
         if isinstance(entry, Move) and not taken and entry.action.get("do") == SET:
-            out.write(f"{draw_sheet('Score set by hand', playthrough.sheet)}\n")
-    over = playthrough.game.is_over(playthrough.state)
-    out.write(f"\n{draw_sheet('End' if over else 'In progress', playthrough.sheet)}\n")
+            out.write(f"{draw_sheet('Score set by hand', game, playthrough.sheet)}\n")
+    over = game.is_over(playthrough.state)
+    out.write(f"\n{draw_sheet('End' if over else 'In progress', game, playthrough.sheet)}\n")
 
 
 def _line_of(entry: Entry, record: Record, played: Played | None) -> str:

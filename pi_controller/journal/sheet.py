@@ -6,15 +6,15 @@ includes corrections of the state.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from pi_controller.errors import JournalError
 from pi_controller.journal.journal import Journal
 from pi_controller.record.notation import format_action
-from pi_controller.record.playthrough import SET, SIDES, Playthrough
+from pi_controller.record.playthrough import SET, Playthrough
 from pi_controller.record.table_facts import format_answer, format_table_fact, format_words
 from pi_controller.referee import facts
 from pi_controller.referee.facts import ActionPlayed, Fact, StateSet, Undone
@@ -23,7 +23,6 @@ from pi_controller.referee.story import Story
 from pi_controller.rules import registry
 from pi_controller.rules.base import Game, Json
 from pi_controller.rules.options import Value
-from pi_controller.rules.play import BARS, POOLS
 
 Kind = Literal["action", "foul", "ruling", "note"]
 
@@ -70,6 +69,11 @@ class Sheet:
     state: Mapping[str, Json]
     over: bool
 
+    @property
+    def rules(self) -> Game[Any]:
+        """The game with its options."""
+        return registry.game(self.game, self.options)
+
 
 def sheet_of(journal: Journal) -> Sheet:
     """Build the sheet of the game in `journal`. Raises `JournalError` if it has no game or is damaged."""
@@ -101,26 +105,6 @@ def sheet_of(journal: Journal) -> Sheet:
     )
 
 
-def columns(state: Mapping[str, Json]) -> Iterator[tuple[str, str, int]]:
-    """Yield the counts in a score sheet as (name of the count, its side or player, number)."""
-    for key, value in state.items():
-        match value:
-            case bool():
-                pass
-            case int() if key in POOLS:
-                yield key, "", value
-            case Mapping():
-                for team, held in cast("Mapping[str, Json]", value).items():
-                    if type(held) is int:
-                        yield key, team, held
-            case list() | tuple():
-                for player in cast("Sequence[Mapping[str, Json]]", value):
-                    (_, name), *rest = player.items()
-                    yield from ((part, str(name), held) for part, held in rest if part in BARS)
-            case _:
-                pass
-
-
 class _Turns:
     """Assigns facts to hides or turns and their sides, numbered as in the record."""
 
@@ -131,7 +115,7 @@ class _Turns:
     def of(self, batch: int, fact: Fact, before: Story) -> tuple[int, str]:
         """Process `fact`; return the number of its hide or turn (0 before the first), and its side."""
         playthrough = self._playthrough.now
-        side = next((str(playthrough.sheet[key]) for key in SIDES if playthrough.sheet.get(key)), "")
+        side = playthrough.side or ""
         number = self._playthrough.add(batch, fact).turn
         if isinstance(fact, Undone):
             return playthrough.turn, self._sides.get(playthrough.turn, "")

@@ -13,8 +13,6 @@ SET = "set"
 """The word for a table set by the judge: `set` and the score sheet's keys. No game has this word."""
 OUTSIDE_TURNS = ("forfeit", "start")
 """Words of actions outside hides and turns: a side that leaves the game, a horse of patol that starts."""
-SIDES = ("hider", "hiding", "thrower")
-"""Keys of the score sheet that name the side to hide or throw."""
 
 
 class Playthrough(Generic[S]):
@@ -30,6 +28,11 @@ class Playthrough(Generic[S]):
         self.turn = 0
         self.open = False
 
+    @property
+    def side(self) -> str | None:
+        """The side whose hide or throw it is; None before that is decided."""
+        return self.game.hiders(self.state) or self.game.thrower(self.state)
+
     def play(self, action: Action) -> tuple[int | None, tuple[str, ...]]:
         """Play `action`; return the number of the hide or turn that it begins (or None), and the words called.
 
@@ -37,22 +40,21 @@ class Playthrough(Generic[S]):
         """
         if action.get("do") == SET:
             return self._set(action), ()
-        before = self.sheet
+        before, side = self.sheet, self.side
         self.state, calls = self.game.play(self.state, action)
         self.sheet = self.game.sheet(self.state)
-        side = next((before[key] for key in SIDES if key in before), None)
+        same_thrower = self.game.thrower(self.state) == side
         if action["do"] in OUTSIDE_TURNS:
-            self.open = self.open and self.sheet.get("thrower") == side
+            self.open = self.open and same_thrower
         if side is None or action["do"] in OUTSIDE_TURNS or action.get("hide") == "last":
             return None, calls
         number = None
         if not self.open:
             self.turn += 1
             number = self.turn
-        if "owed" in before:
-            self.open = self.sheet["owed"] == "second" or self.sheet == before
-        else:  # a turn lasts until the bowl passes; a hide is one action, unless the action has no effect
-            self.open = self.sheet.get("thrower") == side or (self.sheet == before and not calls)
+        # a turn lasts until the bowl passes, a hide until its last hit; an action without effect ends neither
+        no_effect = self.sheet == before and (self.game.hand_passes or not calls)
+        self.open = same_thrower or self.game.phase_of(self.state) == "hit" or no_effect
         return number, calls
 
     def check_action(self, action: Action) -> None:
@@ -75,7 +77,7 @@ class Playthrough(Generic[S]):
         """
         self.state = self.game.restore(_sheet(action))
         self.sheet = self.game.sheet(self.state)
-        before, self.open = self.open, self.sheet.get("owed") == "second"
+        before, self.open = self.open, self.game.phase_of(self.state) == "hit"
         if before or not self.open:
             return None
         self.turn += 1

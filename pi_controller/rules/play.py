@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, cast
@@ -13,14 +13,11 @@ from typing import Any, cast
 from pi_controller.errors import MatError
 from pi_controller.rules import registry
 from pi_controller.rules.base import Action, Game, IllegalActionError, InvalidActionError, Json
+from pi_controller.rules.scoreboard import Side
 from pi_controller.text import strip_controls
 
 _MAX_DRAWN = 40
 """Maximum number of sticks drawn in one row; the count beside them is always complete."""
-POOLS = ("middle", "pool", "bank", "pile")
-"""Keys of the score sheet whose whole number is drawn as sticks; other numbers are written in words."""
-BARS = ("sticks", "progress")
-"""Keys that are drawn as sticks for a player whose row is an object."""
 
 
 class EmptyStackError(MatError, IndexError):
@@ -127,7 +124,7 @@ class Play:
         return True
 
     def __repr__(self) -> str:
-        return draw_sheet(self.game.name, self.sheet)
+        return draw_sheet(self.game.name, self.game, self.sheet)
 
 
 def start(name: str, **settings: object) -> Play:
@@ -139,54 +136,36 @@ def start(name: str, **settings: object) -> Play:
     return Play(registry.game(name, settings))
 
 
-def draw_sheet(name: str, sheet: Mapping[str, Json]) -> str:
-    """Return a drawing of a score sheet: a line of words, then a row of sticks for each pool."""
-    words: list[str] = []
-    rows: list[tuple[str, int, str, str]] = []
-    for key, value in sheet.items():
-        match value:
-            case None | False:
-                pass
-            case True:
-                words.append(key)
-            case int() if key in POOLS:
-                rows.append((key, value, "|", ""))
-            case Mapping():
-                for team, held in cast("Mapping[str, Json]", value).items():
-                    if type(held) is int:
-                        rows.append((f"{key} {team}", held, "'" if key == "short" else "|", ""))
-                    elif _is_set(held):
-                        words.append(f"{key} {team} {held}")
-            case str() | int():
-                words.append(f"{key} {value}")
-            case _:
-                rows += map(_player, cast("Sequence[Mapping[str, Json]]", value))
-    wide = max((len(label) for label, *_ in rows), default=0)
-    bars = [_bar(count, mark) for _, count, mark, _ in rows]
-    room = max(map(len, bars), default=0)
-    lines = [f"{name}: {', '.join(words)}" if words else name]
-    for (label, count, _, more), bar in zip(rows, bars, strict=True):
-        lines.append(f"  {label:<{wide}}  {bar:<{room}}  {count:>3}  {more}".rstrip())
+def draw_sheet(title: str, game: Game[Any], sheet: Mapping[str, Json]) -> str:
+    """Return a drawing of a score sheet: a line of words, then a row of sticks for each count of its scoreboard."""
+    board = game.scoreboard(sheet)
+    pool = board.pool.unit if board.pool else ""
+    words = [
+        key if value is True else f"{key} {value}"
+        for key, value in sheet.items()
+        if value and key != pool and isinstance(value, str | int)
+    ]
+    rows = [(f"{unit} {side}".rstrip(), count) for unit, side, count in board.list_counts()]
+    wide = max(len(label) for label, _ in rows)
+    bars = [_bar(count) for _, count in rows]
+    room = max(map(len, bars))
+    lines = [f"{title}: {', '.join(words)}" if words else title]
+    lines += [f"  {label:<{wide}}  {bar:<{room}}  {count:>3}" for (label, count), bar in zip(rows, bars, strict=True)]
+    lines += [f"  {side.key}: {notes}" for side in board.sides if (notes := ", ".join(_remarks(side)))]
     return "\n".join(map(strip_controls, lines))
 
 
-def _bar(count: int, mark: str) -> str:
+def _bar(count: int) -> str:
     """Draw `count` sticks in fives."""
     shown = min(count, _MAX_DRAWN)
-    fives = [mark * min(5, shown - laid) for laid in range(0, shown, 5)]
+    fives = ["|" * min(5, shown - laid) for laid in range(0, shown, 5)]
     return " ".join(fives) + (" ..." if count > _MAX_DRAWN else "")
 
 
-def _player(row: Mapping[str, Json]) -> tuple[str, int, str, str]:
-    """Return the row of a player given as an object: its name, the count to draw, and the rest in words."""
-    (_, name), *rest = row.items()
-    count = next((value for key, value in rest if key in BARS), 0)
-    words = [key if value is True else f"{key} {value}" for key, value in rest if key not in BARS and _is_set(value)]
-    return str(name), count, "|", ", ".join(words)
-
-
-def _is_set(value: object) -> bool:
-    return value is not None and value is not False
+def _remarks(side: Side) -> Iterator[str]:
+    if side.out:
+        yield "out"
+    yield from (f"{note.key} {note.n}" if note.n else note.key for note in side.notes)
 
 
 def _action(action: object, keys: Mapping[str, Json]) -> Action:

@@ -88,6 +88,12 @@ class Scoreboard:
         """The first bar of each side by its key, and of the pool as ""."""
         return {side.key: side.bars[0].n for side in self.sides} | ({"": self.pool.n} if self.pool else {})
 
+    def list_counts(self) -> list[tuple[str, str, int]]:
+        """Return every number as (unit, side, number), unit by unit, and then the pool, whose side is ""."""
+        by_unit = zip(*(side.counts for side in self.sides), strict=True)
+        found = [(one.unit, side.key, one.n) for row in by_unit for side, one in zip(self.sides, row, strict=True)]
+        return [*found, (self.pool.unit, "", self.pool.n)] if self.pool else found
+
     @property
     def stakes(self) -> dict[str, int]:
         """The number that the turns are played for, by side: the score, or the next count if the score has a goal."""

@@ -167,7 +167,7 @@ def test_game_with_four_buttons_is_guided_by_voice(tmp_path, monkeypatch):
     monkeypatch.setattr(assembly, "make_buttons", lambda settings, clock: buttons)
     monkeypatch.setattr("pi_controller.display.voice.AplaySound", lambda _: sound)
     monkeypatch.setattr(
-        "pi_controller.display.speech.speak", lambda said: Clip(said, tones(0.0, seconds=0.1).samples, 44100)
+        "pi_controller.display.voice.speak", lambda said: Clip(said, tones(0.0, seconds=0.1).samples, 44100)
     )
     monkeypatch.setattr(Voice, "start", lambda voice: voices.append(voice))  # noqa: PLW0108 - bound to a voice
     (tmp_path / "table.toml").write_text(

@@ -113,17 +113,17 @@ def test_the_drawing():
     play.push("hit", found=False)
     assert repr(play).splitlines() == [
         "dakota: hider A, owed second",
-        "  long A   ||||                   4",
-        "  long B                          0",
-        "  middle   ||||| ||||| ||||| |   16",
-        "  short A                         0",
-        "  short B                         0",
+        "  points A                         0",
+        "  points B                         0",
+        "  sticks A  ||||                   4",
+        "  sticks B                         0",
+        "  middle    ||||| ||||| ||||| |   16",
     ]
-    assert repr(start("plum_stone")).splitlines()[1].endswith(" ...  100")
+    assert repr(start("plum_stone")).splitlines()[3].endswith(" ...  100")
     bowl = start("plum_stone")
     bowl.push("lot", first="A")
     bowl.push("throw", moons=2, whites=3)
-    assert repr(bowl).startswith("plum_stone: thrower A, value 10\n  pile ")
+    assert repr(bowl).startswith("plum_stone: thrower A, value 10\n  counters A ")
     patol = start("patol")
     patol.push("start", player="A", river="east", direction="counterclockwise")
-    assert "river east, direction counterclockwise, notch 10" in repr(patol)
+    assert "\n  A: from east, counterclockwise\n" in repr(patol)

@@ -77,7 +77,7 @@ def test_chapter_11_record_ends_b_5_to_3():
     as_text(again, told)
     end = told.getvalue().split("\n\n")[-1]
     assert end.startswith("End: hider B, winner B\n")
-    assert re.search(r"short A +'''  +3\n  short B +'''''  +5\n", end)
+    assert re.search(r"points A  \|\|\|  +3\n  points B  \|{5}  +5\n", end)
     assert told.getvalue().count("\nHide ") == 56
 
 

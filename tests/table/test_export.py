@@ -20,7 +20,7 @@ from pi_controller.journal.export import CSV_COLUMNS, ExportError, as_csv, as_js
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.printed_sheet import page
 from pi_controller.journal.read_record import read_journal_record
-from pi_controller.journal.sheet import columns, sheet_of
+from pi_controller.journal.sheet import sheet_of
 from pi_controller.record.file import read
 from pi_controller.record.playthrough import OUTSIDE_TURNS, SET
 from pi_controller.record.writing import start_playthrough
@@ -124,11 +124,11 @@ def test_the_sheet_tells_the_game(path):
 
 def test_page_has_row_per_line_with_sticks(path):
     rows = Page(page(sheet(path))).rows
-    assert rows[0] == ["time", "hide", "action", "called", "longA", "longB", "middle", "shortA", "shortB"]
-    assert rows[1] == ["0:00:05", "", "toss A [judge]", "", "4", "0", "16", "0", "0"]
+    assert rows[0] == ["time", "hide", "action", "called", "pointsA", "pointsB", "sticksA", "sticksB", "middle"]
+    assert rows[1] == ["0:00:05", "", "toss A [judge]", "", "0", "0", "4", "0", "16"]
     assert rows[2] == ["0:01:05", "1\xa0A", "hit found [judge]", "", "", "", "", "", ""]
-    assert rows[3] == ["0:01:10", "", "taken back: the wrong <pad> [judge]", "", "4", "0", "16", "0", "0"]
-    assert rows[5] == ["0:01:20", "", "hit found 3 [judge]", "paguga", "8", "0", "12", "0", "0"]
+    assert rows[3] == ["0:01:10", "", "taken back: the wrong <pad> [judge]", "", "0", "0", "4", "0", "16"]
+    assert rows[5] == ["0:01:20", "", "hit found 3 [judge]", "paguga", "0", "0", "8", "0", "12"]
     assert rows[6][:4] == ["1:01:40", "2\xa0A", "foul hider no bead [judge]", "foul"]
 
 
@@ -182,7 +182,7 @@ def test_every_game_has_its_sheet(tmp_path, name):
     rows = Page(page(told)).rows
     assert len(rows) == 1 + len(told.lines)
     assert len({len(row) for row in rows}) == 1
-    counted = [str(held) for _, _, held in columns(told.state)]
+    counted = [str(n) for _, _, n in told.rules.scoreboard(told.state).list_counts()]
     assert counted
     assert rows[-1][-len(counted) :] == counted
     assert max(line.turn for line in told.lines) >= 1
@@ -294,7 +294,7 @@ def test_a_spreadsheet_reads_it(path, capsysbinary):
     assert main(["export", str(path), "--csv"]) == 0
     data = capsysbinary.readouterr().out
     assert data.startswith(
-        b"\xef\xbb\xbf" + b",".join(name.encode() for name in CSV_COLUMNS) + b",long.A,long.B,middle,"
+        b"\xef\xbb\xbf" + b",".join(name.encode() for name in CSV_COLUMNS) + b",points.A,points.B,sticks.A,sticks.B,"
     )
     assert data.count(b"\r\n") == data.count(b"\n") == 7
     rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"))))
@@ -303,7 +303,7 @@ def test_a_spreadsheet_reads_it(path, capsysbinary):
         ("1", "action", "hit found", "", "judge", "no"),
         ("1", "ruling", "taken back: the wrong <pad>", "", "judge", "yes"),
     ]
-    assert [row["long.A"] for row in rows] == ["4", "", "4", "4", "8", "4"]
+    assert [row["sticks.A"] for row in rows] == ["4", "", "4", "4", "8", "4"]
     assert (rows[4]["calls"], rows[5]["time_s"]) == ("paguga", "3700.0")
 
 

@@ -187,7 +187,7 @@ def test_replay_accepts_a_written_record(tmp_path, capsys):
         "    3  hit found 1   (undone)",
         "    5  hit found 3 -> paguga",
     ]
-    assert lines[-5] == "  long A   ||||| |||         8"
+    assert lines[-3] == "  sticks A  ||||| |||         8"
     assert replay(str(path), 2) == 0
     so_far = capsys.readouterr().out
     assert "hit found" not in so_far
