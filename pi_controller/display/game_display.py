@@ -315,16 +315,16 @@ class GameShow(Generic[SheetT]):
             "value": value,
             "won": counted(gains(view.before, view.scoreboard).get(thrower, 0)),
         }
-        if view.sheet.get("winner"):
+        if view.winner:
             return self.tr.text("{player} throws {value}: {won}", **names)
-        if value and view.sheet.get("thrower") == thrower:
+        if value and view.scoreboard.turn == thrower:
             return self.tr.text("{player} throws {value}: {won}, and throws again", **names)
-        passed = isolate_name(player_name(view, view.sheet["thrower"]))
+        passed = isolate_name(player_name(view, view.scoreboard.turn or ""))
         return self.tr.text("No score for {player}: the bowl passes to {next}", next=passed, **names)
 
     def throws(self, view: View) -> str:
         """Return who throws, or that the throw awaits its entry."""
-        player = isolate_name(player_name(view, view.sheet["thrower"]))
+        player = isolate_name(player_name(view, view.scoreboard.turn or ""))
         if view.strokes:
             return self.tr.text("{player} has thrown: the judge enters the throw", player=player)
         return self.tr.text("{player} throws", player=player)

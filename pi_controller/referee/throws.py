@@ -7,8 +7,6 @@ action of a second tap (`Game.second_tap`). Games that the mat cannot sense are 
 entries alone.
 """
 
-from typing import Any
-
 from pi_controller.referee import facts, judge
 from pi_controller.referee.base import Referee
 from pi_controller.referee.story import Story
@@ -73,6 +71,5 @@ class ThrowReferee(Referee):
 
 
 def _second_tap(tx: Transaction, kind: str, by: facts.Source) -> None:
-    thrower: Any = tx.game.sheet(tx.story.state)["thrower"]
-    tx.add(facts.FoulSeen(tx.t, kind, str(thrower)))
+    tx.add(facts.FoulSeen(tx.t, kind, tx.game.thrower(tx.story.state) or ""))
     tx.play({"do": kind}, by)

@@ -10,12 +10,12 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from pi_controller.pads import EVERY_PAD
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCommand, JudgeReplace, JudgeUndo
 from pi_controller.rules import registry
-from pi_controller.rules.base import Game
+from pi_controller.rules.base import Game, Team
 from pi_controller.sensing.events import Side
 from pi_controller.sensing.mirror import mirror_pad, mirror_side
 from pi_controller.simulation.habits import (
@@ -104,7 +104,7 @@ class People(ABC):
         """
         self._view = view
         if view.phase in SEATED_PHASES:
-            self._world.sit(view.sheet.get("hider") or view.sheet.get("hiding"))
+            self._world.sit(cast("Team | None", view.scoreboard.turn))
         if view.phase != "halted":
             seen = self._turn_key(view)
             if seen != self._seen:
