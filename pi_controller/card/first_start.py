@@ -18,11 +18,11 @@ from pi_controller.config.load import validate_data
 from pi_controller.config.machine_report import MachineState
 from pi_controller.config.machine_settings import HUB_NAME, Machine
 from pi_controller.config.own_network import OWN_ADDRESS
-from pi_controller.errors import MatError, UsageError, describe_error
+from pi_controller.errors import UsageError, describe_error
 from pi_controller.extras import requires_extra
 from pi_controller.host.files import write_private_file
 from pi_controller.host.place import NAME
-from pi_controller.hub import join
+from pi_controller.hub import join, join_table
 from pi_controller.hub.settings import FILE, load_hub, store_from_settings
 from pi_controller.hub.tokens import Tokens
 from pi_controller.web.start_page import CardState, StartChoice, StartResult
@@ -163,29 +163,9 @@ class CardDesk:
         address, parsed = parse_join_text(code)
         if not os.access(self._private, os.W_OK | os.X_OK):
             raise UsageError(f"{self._private} is not writable", "start the card again")
-        account = join.request_account(*join.parse_hub_address(address), parsed)
-        token, ca = self._private / join.TOKEN, self._private / join.CA
-        before = {path: path.read_bytes() if path.exists() else None for path in (token, ca)}
-        try:
-            write_private_file(token, f"{account.token}\n".encode())
-            write_private_file(ca, account.ca.encode())
-            yield {
-                "address": account.host,
-                "port": account.port,
-                "table": account.table,
-                "token_file": str(token),
-                "ca": str(ca),
-            }
-        except (MatError, OSError) as error:
-            for path, content in before.items():
-                with suppress(OSError):
-                    path.unlink(missing_ok=True) if content is None else write_private_file(path, content)
-            if isinstance(error, MatError):
-                raise
-            raise join.JoinError(
-                f"the account of {account.table} cannot be stored here: {describe_error(error)}",
-                "free some disk space, then ask the director for a new code, as for a new card",
-            ) from error
+        account = join_table.request_account(*join_table.parse_hub_address(address), parsed)
+        with join_table.store_account(account, self._private) as (token, ca):
+            yield account.hub_section(token, ca)
 
     def _create_hub(self, hosts: list[str], *, with_table: bool) -> dict[str, Any]:
         """Create the hub's files, or bring them up to date; return the values of [hub] for the card's own table.
@@ -208,14 +188,9 @@ class CardDesk:
         token = folder / f"{OWN_TABLE}.token"
         hub_settings = load_hub(folder)
         with Tokens(store_from_settings(hub_settings, folder)) as tokens:
-            write_private_file(token, f"{tokens.issue(OWN_TABLE)}\n".encode())
-        return {
-            "address": "127.0.0.1",
-            "port": hub_settings.page.https,
-            "table": OWN_TABLE,
-            "token_file": str(token),
-            "ca": str(folder / setup.CA),
-        }
+            account = join.Account("127.0.0.1", hub_settings.page.https, VENUE, OWN_TABLE, tokens.issue(OWN_TABLE), "")
+        write_private_file(token, f"{account.token}\n".encode())
+        return account.hub_section(token, folder / setup.CA)
 
 
 def parse_join_text(text: str) -> tuple[str, join.JoinCode]:

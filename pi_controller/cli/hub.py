@@ -205,7 +205,8 @@ def _accept(args: argparse.Namespace) -> int:
 
 def _join(args: argparse.Namespace) -> int:
     from pi_controller.config import read_settings
-    from pi_controller.hub.join import is_newer_version, join, parse_code
+    from pi_controller.hub.join import is_newer_version, parse_code
+    from pi_controller.hub.join_table import join
 
     code = parse_code(args.code)
     path = settings_path(args) or FILE

@@ -5,8 +5,9 @@ from hub_hall import TEAMS
 
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.phrases import Phrases
-from pi_controller.hub.boards import Boards, format_judge_requests, tables_markup
+from pi_controller.hub.boards import Boards
 from pi_controller.hub.hub import TableStatus
+from pi_controller.hub.table_cards import format_judge_requests, tables_markup
 from pi_controller.hub.table_names import name_tables
 from pi_controller.tournament import decisions as d
 

@@ -13,7 +13,7 @@ from pi_controller.card import first_start
 from pi_controller.card.first_start import parse_join_text
 from pi_controller.config import read_settings, request
 from pi_controller.errors import MatError, UsageError
-from pi_controller.hub import join
+from pi_controller.hub import join_table
 from pi_controller.hub.join import Account, JoinError
 from pi_controller.hub.settings import STORE, load_hub
 from pi_controller.hub.setup import write_certificates
@@ -68,7 +68,7 @@ def test_former_machine_file_is_saved_and_private(machine):
 
 
 def test_table_joins_hub_wifi_before_its_code(machine, account, monkeypatch):
-    monkeypatch.setattr(join, "request_account", lambda *_: account)
+    monkeypatch.setattr(join_table, "request_account", lambda *_: account)
     done = machine.apply("gathering", "join", name="Hub", password="correct horse")
     assert (done.code_later, done.restarts, done.password) == (True, "machine", "")
     assert (machine.machine.wifi.network, machine.machine.wifi.own) == ("Hub", False)
@@ -86,7 +86,7 @@ def test_table_joins_hub_wifi_before_its_code(machine, account, monkeypatch):
 
 
 def test_table_without_new_code_keeps_its_hub(machine, account, monkeypatch):
-    monkeypatch.setattr(join, "request_account", lambda *_: account)
+    monkeypatch.setattr(join_table, "request_account", lambda *_: account)
     machine.apply("gathering", code=f"10.42.0.1 {CODE}")
     before = read_settings(machine.file).hub
     machine.apply("gathering", country="CA")
@@ -95,7 +95,7 @@ def test_table_without_new_code_keeps_its_hub(machine, account, monkeypatch):
 
 
 def test_a_table_leaves_the_hub(machine, account, monkeypatch):
-    monkeypatch.setattr(join, "request_account", lambda *_: account)
+    monkeypatch.setattr(join_table, "request_account", lambda *_: account)
     machine.apply("gathering", code=f"10.42.0.1 {CODE}")
     machine.apply("table")
     assert read_settings(machine.file).hub.address == ""
@@ -180,7 +180,7 @@ def test_a_machine_without_wifi_says_so(tmp_path):
 
 
 def test_a_table_on_a_cable_joins_at_once(tmp_path, account, monkeypatch):
-    monkeypatch.setattr(join, "request_account", lambda *_: account)
+    monkeypatch.setattr(join_table, "request_account", lambda *_: account)
     made = CardMachine(tmp_path, wifi=False)
     try:
         done = made.apply("gathering", "cable", country="", code=f"10.42.0.1 {CODE}")
@@ -191,12 +191,12 @@ def test_a_table_on_a_cable_joins_at_once(tmp_path, account, monkeypatch):
 
 
 def test_unsaved_account_leaves_the_former_account(machine, account, monkeypatch):
-    monkeypatch.setattr(join, "request_account", lambda *_: account)
+    monkeypatch.setattr(join_table, "request_account", lambda *_: account)
     machine.apply("gathering", code=f"10.42.0.1 {CODE}")
-    token = machine.state / join.TOKEN
+    token = machine.state / join_table.TOKEN
     before, content = token.read_bytes(), machine.content()
     monkeypatch.setattr(
-        join, "request_account", lambda *_: msgspec.structs.replace(account, table="t 03", token="other")
+        join_table, "request_account", lambda *_: msgspec.structs.replace(account, table="t 03", token="other")
     )
     with pytest.raises(MatError):
         machine.apply("gathering", code=f"10.42.0.1 {CODE}")
@@ -209,12 +209,12 @@ def test_failed_join_leaves_the_card_unchanged(machine, monkeypatch):
     def refuse(*_):
         raise JoinError("the hub does not answer", "check the address")
 
-    monkeypatch.setattr(join, "request_account", refuse)
+    monkeypatch.setattr(join_table, "request_account", refuse)
     before = machine.content()
     with pytest.raises(JoinError):
         machine.apply("gathering", code=f"10.42.0.1 {CODE}")
     assert machine.content() == before
-    assert not (machine.state / join.TOKEN).exists()
+    assert not (machine.state / join_table.TOKEN).exists()
 
 
 def test_no_line_of_the_log_has_a_password(machine, caplog):

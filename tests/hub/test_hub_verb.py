@@ -12,12 +12,12 @@ from pi_controller.config import read_settings
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.errors import SettingsError, UsageError
 from pi_controller.host.machine_health import MachineHealth
-from pi_controller.hub.boards import describe_troubles, format_judge_requests, tables_markup
 from pi_controller.hub.hub import TableStatus
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import Events, Health, Hello, SentGame, SentRecord
 from pi_controller.hub.settings import load_hub
 from pi_controller.hub.setup import write_hub_files
+from pi_controller.hub.table_cards import describe_troubles, format_judge_requests, tables_markup
 from pi_controller.journal.chain import JournalRow, chain_rows, genesis
 from pi_controller.table.view import QuestionView
 

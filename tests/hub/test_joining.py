@@ -21,16 +21,10 @@ from pi_controller.cli.hub import hub as main
 from pi_controller.config import read_settings
 from pi_controller.errors import UsageError
 from pi_controller.hub import join as joining
-from pi_controller.hub.join import (
-    JoinCode,
-    JoinError,
-    JoinRefused,
-    JoinRequest,
-    new_code,
-    parse_code,
-    parse_hub_address,
-)
+from pi_controller.hub import join_table
+from pi_controller.hub.join import JoinCode, JoinError, JoinRefused, JoinRequest, new_code, parse_code
 from pi_controller.hub.join_server import CODE_LIFETIME_S, JoinCodes, JoinServer, JoinServerError
+from pi_controller.hub.join_table import parse_hub_address
 from pi_controller.hub.run import HubRun
 from pi_controller.hub.settings import HTTPS_PORT, HubSettings
 from pi_controller.hub.setup import CA, read_certificate, write_hub_files
@@ -75,7 +69,7 @@ def reached(monkeypatch):
 
     def reach(certificate, answer):
         line = Line(certificate, answer)
-        monkeypatch.setattr(joining, "HTTPSConnection", line)
+        monkeypatch.setattr(join_table, "HTTPSConnection", line)
         return line
 
     return reach
@@ -253,7 +247,7 @@ def test_unreachable_hub_opens_no_code(tmp_path):
 
 
 def test_newer_program_is_noted_on_joining(house, settings, monkeypatch, capsys):
-    for module in ("hub.join", "cli.hub"):
+    for module in ("hub.join_table", "cli.hub"):
         monkeypatch.setattr(f"pi_controller.{module}.__version__", "99.0")
     joined(house.opened("t09"), settings)
     assert "program (99.0) is newer than the hub's" in capsys.readouterr().out
@@ -393,7 +387,7 @@ def test_unwritable_settings_use_no_code(tmp_path, settings, monkeypatch):
     with pytest.raises(UsageError, match="no settings file"):
         main(["join", "127.0.0.1:9", code, "--settings", str(tmp_path / "none.toml")])
     settings.write_text("")
-    monkeypatch.setattr(joining, "HTTPSConnection", mock.Mock(side_effect=ConnectionRefusedError))
+    monkeypatch.setattr(join_table, "HTTPSConnection", mock.Mock(side_effect=ConnectionRefusedError))
     with pytest.raises(JoinError, match="does not answer"):
         main(["join", "127.0.0.1:9", code, "--settings", str(settings)])
     assert nothing_written(settings)
@@ -406,7 +400,7 @@ def test_full_disk_leaves_settings_and_folder_unchanged(reached, venue, settings
         if content != before.encode():
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(joining, "atomic_write", full)
+    monkeypatch.setattr(join_table, "atomic_write", full)
     reached(venue[0], lambda _: account(ca=venue[1]))
     with pytest.raises(JoinError, match="cannot be stored here") as told:
         main(["join", "127.0.0.1", str(new_code(venue[0])), "--settings", str(settings)])
@@ -439,6 +433,6 @@ def test_table_joins_without_packages_of_the_hub():
 import sys
 for name in ("cryptography", "psycopg"):
     sys.modules[name] = None
-import pi_controller.hub.join
+import pi_controller.hub.join_table
 """
     subprocess.run([sys.executable, "-c", program], check=True)

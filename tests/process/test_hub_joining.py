@@ -14,7 +14,8 @@ from real_hub import RealHub
 
 from pi_controller.cli.hub import hub as main
 from pi_controller.config import read_settings
-from pi_controller.hub.join import JoinError, new_code, parse_hub_address
+from pi_controller.hub.join import JoinError, new_code
+from pi_controller.hub.join_table import parse_hub_address
 from pi_controller.hub.messages import RECORDS_PATH, TableReport, encode
 from pi_controller.hub.setup import SERVER, SERVER_KEY
 from pi_controller.hub.table_link import make_client

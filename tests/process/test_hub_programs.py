@@ -21,10 +21,10 @@ from postgres import server_of
 
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.host.files import write_private_file
-from pi_controller.hub.boards import format_judge_requests, tables_markup
 from pi_controller.hub.hub import TableStatus
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import MessageError, decode_view
+from pi_controller.hub.table_cards import format_judge_requests, tables_markup
 from pi_controller.hub.tokens import Tokens
 
 chaos, hostile, load = (load_file(f"tests/tools/hub_{name}.py") for name in ("chaos", "hostile", "load"))
