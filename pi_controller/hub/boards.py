@@ -13,8 +13,6 @@ from markupsafe import Markup
 from pi_controller.display.game_display import get_show
 from pi_controller.display.i18n import Translator
 from pi_controller.display.shown_names import isolate_name
-from pi_controller.host.machine_health import LOW_DISK_BYTES
-from pi_controller.errors import MatError
 from pi_controller.hub.decision_log import (
     DAY_CHOICES,
     DAY_FORM,

@@ -10,6 +10,7 @@ from pi_controller.display.game_display import get_show
 from pi_controller.display.i18n import Translator
 from pi_controller.text import join_words, mark
 from pi_controller.tournament import decisions as d
+from pi_controller.tournament.actions import Then
 from pi_controller.tournament.director import Tournament
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 DAY_FORM = "%Y-%m-%d %H:%M"
 LOG = 30
 """Maximum decisions in the console's log."""
-LATER_MATCH_CHOICES: Sequence[tuple[d.Then, str]] = (
+LATER_MATCH_CHOICES: Sequence[tuple[Then, str]] = (
     ("replay", mark("play them again")),
     ("keep", mark("keep their results")),
 )

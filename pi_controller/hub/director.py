@@ -30,7 +30,7 @@ from pi_controller.rules.base import IllegalActionError
 from pi_controller.table.view import View, is_pause
 from pi_controller.text import Sentence, mark, strip_controls
 from pi_controller.tournament import decisions as d
-from pi_controller.tournament.competition import Finish
+from pi_controller.tournament.actions import Finish
 from pi_controller.tournament.decision_history import DecisionHistory
 from pi_controller.tournament.director import Tournament
 

@@ -1,24 +1,7 @@
 """Base class of tournaments: teams are entered, games are played, wrong results are corrected; `play` is pure.
 
-An action is one of
-
-* `enter` (`teams` by their seeds, or with `draw`, a text, in any order: a draw with that seed places them);
-* `add` (`team`): a late team takes a bye of the first round, if no match that depends on that bye has begun;
-* `rename` (`team`, `name`): the team has another name from now on, in all its results;
-* `begin` (`match`): a match is being played, so that a match it depends on cannot be changed unnoticed;
-* `result` (`match`, `winner`; `sweep` and `sticks`, if the game has them; `finish`, if play did not end the game): a
-  game of a match is over;
-* `tie` (`match`): the match has no winner, in a round robin of one game a match;
-* `correct` (`match`, `winner`; `sweep`, `sticks`, `finish`; `game`, its number, by default the last; `then`, see
-  below);
-* `replay` (`match`): it is played again; its result, and those of all matches that depend on it, are void;
-* `forfeit` (`match`, `team`): the team loses this match, and stays in the tournament;
-* `withdraw` (`team`; `why`: withdrawn, disqualified or no_show): it is out and loses each later match;
-* `reinstate` (`team`): it plays on as if it had never withdrawn, if no match that depends on that has begun.
-
-A corrected result replaces the first one if no dependent match has begun. Otherwise the director chooses `then`:
-`replay` (all dependent matches that have begun are played again), `keep` (all results stay, and the correction is only
-noted).
+The actions are those of `tournament.actions`. A corrected result replaces the first one if no dependent match has
+begun; otherwise the director chooses.
 
 If both teams of a match have withdrawn or forfeit it, nobody wins it: both lose, whichever was entered first.
 """
@@ -27,23 +10,34 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal, NamedTuple, cast, get_args
+from typing import NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 from pi_controller.rules.base import Action, IllegalActionError, InvalidActionError, Json
-from pi_controller.rules.validation import check_keys, parse_choice, parse_flag, parse_verb, parse_whole
 from pi_controller.text import did_you_mean, format_value, join_words, normalize_name, strip_controls
+from pi_controller.tournament.actions import (
+    AddTeam,
+    Corrected,
+    EnterTeams,
+    Forfeited,
+    MatchStarted,
+    PlayAction,
+    Reinstated,
+    Replayed,
+    Result,
+    TeamRenamed,
+    TeamWithdrawn,
+    TieEntered,
+    TournamentAction,
+    WithdrawalReason,
+    parse_action,
+)
 from pi_controller.tournament.bracket import Side
 from pi_controller.tournament.team_names import parse_names
 from pi_controller.tournament.teams import draw
 
-WithdrawalReason = Literal["withdrawn", "disqualified", "no_show"]
-Then = Literal["replay", "keep"]
-Finish = Literal["king_moved", "forfeit"]
-"""How a game ended that was not decided by play: the king was moved too early (Lahal), or a team gave up."""
 SlipCheck = Callable[[int, int, str], None]
 """`rules.base.Game.check_slip`."""
-_VERBS = ("enter", "add", "rename", "begin", "result", "tie", "correct", "replay", "forfeit", "withdraw", "reinstate")
 NOBODY = ""
 """The winner of a match that both teams lose or that is tied, and the team of a place that stays empty."""
 
@@ -220,70 +214,62 @@ class Competition(ABC):
         games = state.games.get(pairing.id, ())
         return {team: sum(game.winner == team for game in games) for team in pairing.teams if team}
 
-    def play(self, state: TournamentState, action: object) -> TournamentState:
+    def play(self, state: TournamentState, action: PlayAction | Action) -> TournamentState:
         """Return the state after `action`, a new one. Raises `InvalidActionError` or `IllegalActionError`."""
-        do = parse_verb(action, _VERBS)
-        action = cast("Action", action)
-        if do == "enter":
+        action = action if isinstance(action, TournamentAction) else parse_action(action)
+        if isinstance(action, EnterTeams):
             return self._enter_teams(state, action)
         if not state.teams:
             raise IllegalActionError(
                 "no teams are entered", "{form} comes first", form='{"do": "enter", "teams": [...]}'
             )
-        match do:
-            case "begin":
-                check_keys(action, ("match",))
-                pairing = self._open(state, action)
+        match action:
+            case MatchStarted():
+                pairing = self._open(state, action.match)
                 return replace(state, started=state.started | {pairing.id})
-            case "result":
+            case Result():
                 return self._enter_result(state, action)
-            case "tie":
-                check_keys(action, ("match",))
-                return self._enter_tie(state, self._open(state, action))
-            case "correct":
+            case TieEntered():
+                return self._enter_tie(state, self._open(state, action.match))
+            case Corrected():
                 return self._correct_result(state, action)
-            case "replay":
-                check_keys(action, ("match",))
-                return self._replay_match(state, self._find_pairing(state, action))
-            case "forfeit":
-                check_keys(action, ("match", "team"))
-                return self._forfeit_match(state, self._find_pairing(state, action), self._team(state, action, "team"))
-            case "withdraw":
+            case Replayed():
+                return self._replay_match(state, self._find_pairing(state, action.match))
+            case Forfeited():
+                team = self._team(state, action.team)
+                return self._forfeit_match(state, self._find_pairing(state, action.match), team)
+            case TeamWithdrawn():
                 return self._withdraw_team(state, action)
-            case "add":
-                check_keys(action, ("team",))
-                (team,) = parse_names([action["team"]], "team", 1, known=state.teams)
+            case AddTeam():
+                (team,) = parse_names([action.team], "team", 1, known=state.teams)
                 if team in state.teams:
                     raise IllegalActionError("{team} is entered already", team=format_value(team))
                 return self._add_team(state, team)
-            case "rename":
-                check_keys(action, ("team", "name"))
-                team = self._team(state, action, "team")
+            case TeamRenamed():
+                team = self._team(state, action.team)
                 others = [one for one in state.teams if one != team]
-                (name,) = parse_names([action["name"]], "team", 1, known=others)
+                (name,) = parse_names([action.name], "team", 1, known=others)
                 if name in others:
                     raise IllegalActionError(
                         "another team is called {name}", "choose another name", name=format_value(name)
                     )
                 return rename_team(state, team, name)
-            case _:
-                check_keys(action, ("team",))
-                return self._reinstate_team(state, self._team(state, action, "team"))
+            case Reinstated():
+                return self._reinstate_team(state, self._team(state, action.team))
 
-    def _enter_teams(self, state: TournamentState, action: Action) -> TournamentState:
-        check_keys(action, ("teams",), ("draw",))
-        teams = parse_names(action["teams"], "team", fewest=2)
-        if "draw" in action:
-            teams = draw(teams, _draw_seed(action["draw"]))
+    def _enter_teams(self, state: TournamentState, action: EnterTeams) -> TournamentState:
+        teams = parse_names(action.teams, "team", fewest=2)
+        if action.draw:
+            _reject_control_characters(action.draw)
+            teams = draw(teams, action.draw)
         if state.teams:
             raise IllegalActionError(
                 "the teams are entered", "withdraw a team that does not play; a new draw is a new tournament"
             )
         return replace(state, teams=teams)
 
-    def _enter_result(self, state: TournamentState, action: Action) -> TournamentState:
-        check_keys(action, ("match", "winner"), ("sweep", "sticks", "finish"))
-        pairing = self._open(state, action)
+    def _enter_result(self, state: TournamentState, action: Result) -> TournamentState:
+        pairing = self._open(state, action.match)
         game = self._game(state, pairing, action)
         return self._apply_consequences(_with_games(state, pairing.id, (*state.games.get(pairing.id, ()), game)))
 
@@ -333,14 +319,14 @@ class Competition(ABC):
         after = {pairing.id: pairing.teams for pairing in self.pairings(fresh)}
         return fresh if all(after.get(match) == before.get(match) for match in state.started) else None
 
-    def _correct_result(self, state: TournamentState, action: Action) -> TournamentState:
-        check_keys(action, ("match", "winner"), ("sweep", "sticks", "finish", "game", "then"))
-        pairing = self._find_pairing(state, action)
+    def _correct_result(self, state: TournamentState, action: Corrected) -> TournamentState:
+        pairing = self._find_pairing(state, action.match)
         games = state.games.get(pairing.id, ())
         if not games:
             raise IllegalActionError("{id} has no result to correct", "enter it", id=pairing.id)
-        number = parse_whole(action, "game", 1, len(games)) if "game" in action else len(games)
-        then = parse_choice(action, "then", ("replay", "keep")) if "then" in action else None
+        number = len(games) if action.game is None else action.game
+        if not 1 <= number <= len(games):
+            raise InvalidActionError("{id} has no game {number}", id=pairing.id, number=number)
         game = self._game(state, pairing, action)
         played = replace(state, forfeits=_without_match(state.forfeits, {pairing.id}))
         changed = _with_games(played, pairing.id, (*games[: number - 1], game, *games[number:]))
@@ -350,7 +336,7 @@ class Competition(ABC):
         begun = sorted(hanging & state.started)
         if not begun:
             return self._apply_consequences(_without_games(changed, hanging))
-        match then:
+        match action.then:
             case "keep":
                 return replace(state, noted=(*state.noted, Correction(pairing.id, game.winner)))
             case "replay":
@@ -372,16 +358,14 @@ class Competition(ABC):
         after = {pairing.id: pairing.teams for pairing in self.pairings(changed)}
         return any(before[other] != after.get(other) for other in self.dependents(state, match) if other in before)
 
-    def _withdraw_team(self, state: TournamentState, action: Action) -> TournamentState:
-        check_keys(action, ("team",), ("why",))
-        team = self._team(state, action, "team")
-        why = parse_choice(action, "why", ("withdrawn", "disqualified", "no_show")) if "why" in action else "withdrawn"
+    def _withdraw_team(self, state: TournamentState, action: TeamWithdrawn) -> TournamentState:
+        team = self._team(state, action.team)
         if team in state.withdrawn:
             raise IllegalActionError(
                 "{team} is out already: {value}", team=format_value(team), value=state.withdrawn[team].replace("_", "-")
             )
         self._check_can_leave(state, team)
-        gone = replace(state, withdrawn=MappingProxyType({**state.withdrawn, team: why}))
+        gone = replace(state, withdrawn=MappingProxyType({**state.withdrawn, team: action.why}))
         walkovers = self._unplayed_walkovers(state, team)
         for n in range(len(walkovers)):
             if (after := self._take_back_walkovers(gone, {*walkovers[n:]})) is not None:
@@ -457,54 +441,42 @@ class Competition(ABC):
                     settled = False
         return state
 
-    def _game(self, state: TournamentState, pairing: Pairing, action: Action) -> GameResult:
-        winner = self._team(state, action, "winner")
+    def _game(self, state: TournamentState, pairing: Pairing, action: Result | Corrected) -> GameResult:
+        winner, finish = self._team(state, action.winner), action.finish or ""
         _require_in(pairing, winner)
-        sweep = parse_flag(action, "sweep") if "sweep" in action else False
-        sticks: dict[str, int] = {}
-        if "sticks" in action:
-            held = action["sticks"]
-            if not isinstance(held, Mapping):
+        sticks = {normalize_name(name): held for name, held in action.sticks.items()}
+        for name in sticks:
+            if name not in pairing.teams:
                 raise InvalidActionError(
-                    "sticks cannot be {held}", "write {form}", held=format_value(held), form="{team: number}"
+                    "{name} is not in {id}",
+                    "it is {pairing}",
+                    name=format_value(name),
+                    id=pairing.id,
+                    pairing=_versus(pairing),
                 )
-            held = cast("Mapping[str, Json]", held)
-            for name in held:
-                if normalize_name(name) not in pairing.teams:
-                    raise InvalidActionError(
-                        "{name} is not in {id}",
-                        "it is {pairing}",
-                        name=format_value(name),
-                        id=pairing.id,
-                        pairing=_versus(pairing),
-                    )
-                sticks[normalize_name(name)] = parse_whole(held, name, 0, 10_000)
-        finish = parse_choice(action, "finish", get_args(Finish)) if "finish" in action else ""
         if sticks and self._check_slip is not None and finish != "forfeit":
             lost = sum(held for team, held in sticks.items() if team != winner)
-            self._check_slip(sticks.get(winner, 0), lost, "sweep" if sweep else finish)
-        return GameResult(winner, sweep, MappingProxyType(sticks))
+            self._check_slip(sticks.get(winner, 0), lost, "sweep" if action.sweep else finish)
+        return GameResult(winner, action.sweep, MappingProxyType(sticks))
 
-    def _team(self, state: TournamentState, action: Action, key: str) -> str:
-        """Return the value of `key`, a team of this tournament. Raises `InvalidActionError`."""
-        value = action[key]
-        if isinstance(value, str) and normalize_name(value) in state.teams:
-            return normalize_name(value)
-        near = did_you_mean(value, state.teams) if isinstance(value, str) else ""
-        raise InvalidActionError("there is no team {value}{near}", value=format_value(value), near=near)
+    def _team(self, state: TournamentState, team: str) -> str:
+        """Return `team`, if it plays in this tournament. Raises `InvalidActionError`."""
+        if (name := normalize_name(team)) in state.teams:
+            return name
+        near = did_you_mean(team, state.teams)
+        raise InvalidActionError("there is no team {value}{near}", value=format_value(team), near=near)
 
-    def _find_pairing(self, state: TournamentState, action: Action) -> Pairing:
-        """Return the match in the action. Raises `InvalidActionError`."""
-        value = action["match"]
+    def _find_pairing(self, state: TournamentState, match: str) -> Pairing:
+        """Return this match. Raises `InvalidActionError`."""
         pairings = {pairing.id: pairing for pairing in self.pairings(state)}
-        if not isinstance(value, str) or value not in pairings:
-            near = did_you_mean(value, pairings) if isinstance(value, str) else ""
-            raise InvalidActionError("there is no match {value}{near}", value=format_value(value), near=near)
-        return pairings[value]
+        if match not in pairings:
+            near = did_you_mean(match, pairings)
+            raise InvalidActionError("there is no match {value}{near}", value=format_value(match), near=near)
+        return pairings[match]
 
-    def _open(self, state: TournamentState, action: Action) -> Pairing:
-        """Return the match in the action, which must be playable now. Raises `IllegalActionError`."""
-        pairing = self._find_pairing(state, action)
+    def _open(self, state: TournamentState, match: str) -> Pairing:
+        """Return this match, which must be playable now. Raises `IllegalActionError`."""
+        pairing = self._find_pairing(state, match)
         self._require_open(pairing)
         return pairing
 
@@ -570,12 +542,11 @@ def reinstatement_error(team: str, begun: Sequence[str]) -> IllegalActionError:
     )
 
 
-def _draw_seed(value: object) -> str:
-    if not isinstance(value, str) or not 1 <= len(value) <= 200 or strip_controls(value) != value:
+def _reject_control_characters(seed: str) -> None:
+    if strip_controls(seed) != seed:
         raise InvalidActionError(
-            "draw cannot be {value}", "it is the seed of the draw, a text of one line", value=format_value(value)
+            "draw cannot be {value}", "it is the seed of the draw, a text of one line", value=format_value(seed)
         )
-    return value
 
 
 def _with_games(state: TournamentState, match: str, games: tuple[GameResult, ...]) -> TournamentState:

@@ -12,7 +12,25 @@ import msgspec
 from msgspec import Meta
 
 from pi_controller.rules import registry
-from pi_controller.tournament.competition import Competition, Finish, Then, WithdrawalReason
+from pi_controller.tournament.actions import (
+    MAX_TEXT_CHARS,
+    Corrected,
+    Finish,
+    Forfeited,
+    MatchStarted,
+    Name,
+    Reinstated,
+    Replayed,
+    Result,
+    Sticks,
+    TeamRenamed,
+    TeamWithdrawn,
+    Text,
+    TieEntered,
+    TournamentAction,
+    Word,
+)
+from pi_controller.tournament.competition import Competition
 from pi_controller.tournament.elimination import Elimination
 from pi_controller.tournament.groups import Groups
 from pi_controller.tournament.round_robin import RoundRobin
@@ -20,23 +38,14 @@ from pi_controller.tournament.teams import Absence
 
 HUB = "hub"
 """Actor of decisions that the program makes."""
-MAX_TEXT_CHARS = 400
 DEFAULT_REST_S = 600.0
 """The rest between two matches of a team, if the plan has none."""
 DEFAULT_GRACE_S = 600.0
 """The time to come to the table after a call, if the plan has none."""
 Format = Literal["double", "single", "round_robin", "groups"]
-_Text = Annotated[str, Meta(max_length=MAX_TEXT_CHARS)]
-_Name = Annotated[str, Meta(max_length=10_000)]
-"""A name, which `parse_names` checks with plain error messages."""
-_Word = Annotated[str, Meta(max_length=80)]
 
 
-class _Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="do"):
-    """A decision; the tag of its class is the word in `do`."""
-
-
-class Planned(_Fact, frozen=True, tag="plan"):
+class Planned(TournamentAction, frozen=True, tag="plan"):
     """The plan of the tournament, made before the drawing. `tournament` is the hub's id of it, the same in every plan.
 
     `results`: a table's result counts at once, or after somebody has confirmed it. `calling`: matches are assigned to
@@ -48,10 +57,10 @@ class Planned(_Fact, frozen=True, tag="plan"):
     the third place.
     """
 
-    tournament: _Word
-    title: _Text = "Tournament"
-    game: _Word = registry.DEFAULT_GAME
-    options: dict[str, Any] = {}
+    tournament: Word
+    title: Text = "Tournament"
+    game: Word = registry.DEFAULT_GAME
+    options: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     format: Format = "double"
     best_of: Literal[1, 3, 5] = 1
     withdrawn: Literal["forfeit", "annul"] = "forfeit"
@@ -68,7 +77,7 @@ class Planned(_Fact, frozen=True, tag="plan"):
     clock: Literal["tables", "round"] = "tables"
 
 
-class SettingsChanged(_Fact, frozen=True, tag="settings"):
+class SettingsChanged(TournamentAction, frozen=True, tag="settings"):
     """Change these settings of the plan from now on, also after the drawing; None leaves a setting as it is.
 
     A new grace time applies to the calls that are open, too.
@@ -84,224 +93,154 @@ class SettingsChanged(_Fact, frozen=True, tag="settings"):
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A team with its players; `leader` if the game has one."""
 
-    name: _Name
-    players: tuple[_Name, ...] = ()
-    leader: _Name = ""
+    name: Name
+    players: tuple[Name, ...] = ()
+    leader: Name = ""
 
 
-class Entered(_Fact, frozen=True, tag="enter"):
+class Entered(TournamentAction, frozen=True, tag="enter"):
     """Enter teams, before the drawing; a team that is entered already gets new players."""
 
     teams: Annotated[tuple[Entry, ...], Meta(min_length=1, max_length=512)]
 
 
-class Scratched(_Fact, frozen=True, tag="scratch"):
+class Scratched(TournamentAction, frozen=True, tag="scratch"):
     """Remove a team before the drawing."""
 
-    team: _Name
+    team: Name
 
 
-class TeamAdded(_Fact, frozen=True, tag="add"):
+class TeamAdded(TournamentAction, frozen=True, tag="add"):
     """Enter a late team after the drawing: it takes a bye of the first round."""
 
     team: Entry
 
 
-class TeamRenamed(_Fact, frozen=True, tag="rename"):
-    """Call a team by another name from now on."""
-
-    team: _Name
-    name: _Name
-
-
-class TeamsDrawn(_Fact, frozen=True, tag="draw"):
+class TeamsDrawn(TournamentAction, frozen=True, tag="draw"):
     """Place the teams: by the drawing with `seed`, or if that is "" by hand, in `order`."""
 
-    seed: _Text = ""
-    order: tuple[_Name, ...] = ()
+    seed: Text = ""
+    order: tuple[Name, ...] = ()
 
 
-class Appointed(_Fact, frozen=True, tag="appoint"):
+class Appointed(TournamentAction, frozen=True, tag="appoint"):
     """Add people who may judge, appointed or volunteering."""
 
-    judges: Annotated[tuple[_Name, ...], Meta(min_length=1, max_length=512)]
+    judges: Annotated[tuple[Name, ...], Meta(min_length=1, max_length=512)]
 
 
-class Dismissed(_Fact, frozen=True, tag="dismiss"):
+class Dismissed(TournamentAction, frozen=True, tag="dismiss"):
     """Remove somebody from the judges."""
 
-    judge: _Name
+    judge: Name
 
 
-class TableUsed(_Fact, frozen=True, tag="table"):
+class TableUsed(TournamentAction, frozen=True, tag="table"):
     """Assign matches to a table from now on, or no longer."""
 
-    table: _Word
+    table: Word
     on: bool
 
 
-class Assigned(_Fact, frozen=True, tag="assign"):
+class Assigned(TournamentAction, frozen=True, tag="assign"):
     """Call a match to a table. `order` is the id of this call; if `judge` is "" the table finds one."""
 
-    match: _Word
-    table: _Word
-    order: _Word
-    judge: _Name = ""
+    match: Word
+    table: Word
+    order: Word
+    judge: Name = ""
 
 
-class Recalled(_Fact, frozen=True, tag="recall"):
+class Recalled(TournamentAction, frozen=True, tag="recall"):
     """Recall a match from its table before it has started."""
 
-    match: _Word
-    why: _Text = ""
+    match: Word
+    why: Text = ""
 
 
-class Moved(_Fact, frozen=True, tag="move"):
+class Moved(TournamentAction, frozen=True, tag="move"):
     """Move a match that has begun to another table; `order` is the id of its call there.
 
     Its game goes on from a copy of the journal `epoch` at the table that it leaves, up to record `seq`; `epoch` is ""
     if no game of it is in progress. With `unused` the table that it leaves gets no more matches.
     """
 
-    match: _Word
-    table: _Word
-    order: _Word
+    match: Word
+    table: Word
+    order: Word
     unused: bool = False
-    epoch: _Word = ""
+    epoch: Word = ""
     seq: int = 0
 
 
-class MatchStarted(_Fact, frozen=True, tag="begin"):
-    """The first action of a match was played."""
-
-    match: _Word
-
-
-class Reported(_Fact, frozen=True, tag="report"):
+class Reported(TournamentAction, frozen=True, tag="report"):
     """A game at a table is over: `winner` won, by the journal with this `epoch` up to record `seq`.
 
     `sticks` by team and `sweep` if the game has them; `finish` if play did not end it.
     """
 
-    match: _Word
-    order: _Word
-    table: _Word
-    epoch: _Word
+    match: Word
+    order: Word
+    table: Word
+    epoch: Word
     seq: int
-    winner: _Name
+    winner: Name
     sweep: bool = False
-    sticks: dict[str, int] = {}
+    sticks: Sticks = msgspec.field(default_factory=dict[str, int])
     finish: Finish | None = None
 
 
-class Retracted(_Fact, frozen=True, tag="retract"):
+class Retracted(TournamentAction, frozen=True, tag="retract"):
     """The table's judge undid the end of a game: it continues."""
 
-    order: _Word
+    order: Word
 
 
-class Confirmed(_Fact, frozen=True, tag="confirm"):
+class Confirmed(TournamentAction, frozen=True, tag="confirm"):
     """Count a reported result."""
 
-    order: _Word
+    order: Word
 
 
-class Rejected(_Fact, frozen=True, tag="reject"):
+class Rejected(TournamentAction, frozen=True, tag="reject"):
     """Reject a reported result; the match must be played."""
 
-    order: _Word
-    why: _Text = ""
+    order: Word
+    why: Text = ""
 
 
-class Result(_Fact, frozen=True, tag="result"):
-    """Enter the result of a game from the captains' slip."""
-
-    match: _Word
-    winner: _Name
-    sweep: bool = False
-    sticks: dict[str, int] = {}
-    finish: Finish | None = None
-
-
-class TieEntered(_Fact, frozen=True, tag="tie"):
-    """Enter a tie: the time of the round was up before the duo was decided (Lahal, tournament)."""
-
-    match: _Word
-
-
-class MatchClockSet(_Fact, frozen=True, tag="clock"):
+class MatchClockSet(TournamentAction, frozen=True, tag="clock"):
     """Start, stop or resume the clock of a round; after its time is up it starts again, for games still to play."""
 
     round: Annotated[int, Meta(ge=1, le=10_000)]
     running: bool
 
 
-class Corrected(_Fact, frozen=True, tag="correct"):
-    """Correct a result; `game` is its number in the match, by default the last. `then` as in `competition`."""
-
-    match: _Word
-    winner: _Name
-    sweep: bool = False
-    sticks: dict[str, int] = {}
-    finish: Finish | None = None
-    game: int | None = None
-    then: Then | None = None
-
-
-class Replayed(_Fact, frozen=True, tag="replay"):
-    """Play a match again: its result, and those of all matches that depend on it, are void."""
-
-    match: _Word
-    why: _Text = ""
-
-
-class Forfeited(_Fact, frozen=True, tag="forfeit"):
-    """A team loses a match, and stays in the tournament; if both teams do, nobody wins."""
-
-    match: _Word
-    team: _Name
-    why: _Text = ""
-
-
-class TeamWithdrawn(_Fact, frozen=True, tag="withdraw"):
-    """Withdraw a team."""
-
-    team: _Name
-    why: WithdrawalReason = "withdrawn"
-
-
-class Reinstated(_Fact, frozen=True, tag="reinstate"):
-    """Reinstate a withdrawn team, before a match that depends on its withdrawal has begun."""
-
-    team: _Name
-    why: _Text = ""
-
-
-class PlayerAbsent(_Fact, frozen=True, tag="absent"):
+class PlayerAbsent(TournamentAction, frozen=True, tag="absent"):
     """A player is absent; the team plays on with fewer."""
 
-    player: _Name
+    player: Name
     why: Absence = "absent"
 
 
-class PlayerReturned(_Fact, frozen=True, tag="back"):
+class PlayerReturned(TournamentAction, frozen=True, tag="back"):
     """An absent player has come back."""
 
-    player: _Name
+    player: Name
 
 
-class Protested(_Fact, frozen=True, tag="protest"):
+class Protested(TournamentAction, frozen=True, tag="protest"):
     """A team protests about a match, also one that is decided.
 
     Until the committee has decided, no result of it counts, and the next matches of both teams are not called.
     """
 
-    match: _Word
-    team: _Name
-    text: _Text
+    match: Word
+    team: Name
+    text: Text
 
 
-class ProtestDecided(_Fact, frozen=True, tag="ruling"):
+class ProtestDecided(TournamentAction, frozen=True, tag="ruling"):
     """The committee decided a protest; consequences are entered separately. `protest` counts from 1."""
 
     protest: int
@@ -309,51 +248,51 @@ class ProtestDecided(_Fact, frozen=True, tag="ruling"):
     reason: Annotated[str, Meta(min_length=1, max_length=MAX_TEXT_CHARS)]
 
 
-class BreakPlanned(_Fact, frozen=True, tag="break"):
+class BreakPlanned(TournamentAction, frozen=True, tag="break"):
     """Call no match from `begins` to `ends`, s since 1970: for a meal or a grand entry. Breaks are numbered from 1."""
 
     begins: float
     ends: float
-    why: _Word = ""
+    why: Word = ""
 
 
-class BreakCancelled(_Fact, frozen=True, tag="no_break"):
+class BreakCancelled(TournamentAction, frozen=True, tag="no_break"):
     """Cancel a break, before it or in it."""
 
     number: int
 
 
-class CheckedIn(_Fact, frozen=True, tag="check_in"):
+class CheckedIn(TournamentAction, frozen=True, tag="check_in"):
     """The captain of a team has checked in, or this is taken back."""
 
-    team: _Name
+    team: Name
     here: bool
 
 
-class Pronounced(_Fact, frozen=True, tag="pronounce"):
+class Pronounced(TournamentAction, frozen=True, tag="pronounce"):
     """How the name of a team is said, for the announcer; "" removes it."""
 
-    team: _Name
-    said: _Word
+    team: Name
+    said: Word
 
 
-class Announced(_Fact, frozen=True, tag="announce"):
+class Announced(TournamentAction, frozen=True, tag="announce"):
     """Show an announcement on all boards; "" removes it."""
 
-    text: _Text
+    text: Text
 
 
-class StreamTableChosen(_Fact, frozen=True, tag="stream"):
+class StreamTableChosen(TournamentAction, frozen=True, tag="stream"):
     """Choose the table that the stream shows, "" for none."""
 
-    table: _Word
+    table: Word
 
 
-class DecisionUndone(_Fact, frozen=True, tag="undo"):
+class DecisionUndone(TournamentAction, frozen=True, tag="undo"):
     """Undo the last decision of a person, and the decisions that depend on it alone."""
 
     taken_back: tuple[int, ...]
-    reason: _Text = ""
+    reason: Text = ""
 
 
 _Preparation = (

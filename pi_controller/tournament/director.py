@@ -17,9 +17,10 @@ from typing import Any, cast
 import msgspec
 
 from pi_controller.rules import registry
-from pi_controller.rules.base import IllegalActionError, InvalidActionError, Json, Roster
+from pi_controller.rules.base import IllegalActionError, InvalidActionError, Roster
 from pi_controller.text import did_you_mean, format_value, join_words, mark, normalize_name, strip_controls
 from pi_controller.tournament import decisions as d
+from pi_controller.tournament.actions import AddTeam, EnterTeams
 from pi_controller.tournament.competition import Competition, Pairing, TournamentState
 from pi_controller.tournament.schedule import (
     Assignment,
@@ -242,7 +243,7 @@ class Tournament:
                 return self._draw_teams(fact)
             case d.Appointed(judges=judges):
                 found = self.registration
-                for judge in parse_names([*judges], "judge", 1, known=found.judges):
+                for judge in parse_names(judges, "judge", 1, known=found.judges):
                     found = found.appoint(judge)
                 return replace(self, registration=found)
             case d.Dismissed(judge=judge):
@@ -266,7 +267,7 @@ class Tournament:
                 call = self._call(match)
                 return replace(
                     self,
-                    state=self._play(fact),
+                    state=self.competition.play(self.state, fact),
                     calls=MappingProxyType({**self.calls, match: replace(call, started=True)}),
                     used=MappingProxyType({**self.used, call.table: self.used.get(call.table, 0) + 1}),
                     registration=self.registration.freeze(),
@@ -290,10 +291,15 @@ class Tournament:
                 reports = {order: one for order, one in self.reports.items() if one.fact.match != match}
                 calls = _without(self.calls, match)
                 return _drop_closed_matches(
-                    replace(self, state=self._play(fact), reports=MappingProxyType(reports), calls=calls)
+                    replace(
+                        self,
+                        state=self.competition.play(self.state, fact),
+                        reports=MappingProxyType(reports),
+                        calls=calls,
+                    )
                 )
             case d.Corrected() | d.Forfeited() | d.TeamWithdrawn() | d.Reinstated():
-                return _drop_closed_matches(replace(self, state=self._play(fact)))
+                return _drop_closed_matches(replace(self, state=self.competition.play(self.state, fact)))
             case d.PlayerAbsent(player=player, why=why):
                 return replace(self, registration=self.registration.leave(normalize_name(player), why))
             case d.PlayerReturned(player=player):
@@ -366,14 +372,14 @@ class Tournament:
                 leader = normalize_name(team.leader) if team.leader else None
                 registration = registration.register(name, list(team.players), leader)
             found = replace(found, entered=entered, registration=registration)
-        parse_names(list(found.entered), "team", fewest=1)  # not too many
+        parse_names(found.entered, "team", fewest=1)  # not too many
         return found
 
     def _add_team(self, entry: d.Entry) -> Tournament:
         if not self.state.teams:
             raise IllegalActionError("the teams are not drawn yet", "enter the team")
         name = self._parse_new_name(entry.name)
-        state = self.competition.play(self.state, {"do": "add", "team": name})
+        state = self.competition.play(self.state, AddTeam(name))
         registration = self.registration
         if entry.players:
             leader = normalize_name(entry.leader) if entry.leader else None
@@ -409,7 +415,7 @@ class Tournament:
             registration=replace(
                 registration, teams=rename_keys(registration.teams), leaders=rename_keys(registration.leaders)
             ),
-            state=self._play(fact) if self.state.teams else self.state,
+            state=self.competition.play(self.state, fact) if self.state.teams else self.state,
             calls=MappingProxyType(
                 {match: replace(call, teams=rename_pair(call.teams)) for match, call in self.calls.items()}
             ),
@@ -447,17 +453,14 @@ class Tournament:
             raise IllegalActionError("fewer than two teams are entered", "enter the teams first")
         if bool(fact.seed) == bool(fact.order):
             raise InvalidActionError("a draw needs a seed or an order by hand", "use one of the two")
-        action: dict[str, Json] = {"do": "enter", "teams": list(self.entered)}
-        if fact.seed:
-            action["draw"] = fact.seed
-        else:
+        order = list(self.entered)
+        if not fact.seed:
             order = [self._find_team(team) for team in fact.order]
             if sorted(order) != sorted(self.entered):
                 missing = join_words(format_value(team) for team in self.entered if team not in order)
                 hint = mark("not named: {teams}") if missing else ""
                 raise InvalidActionError("each team has one place", hint, teams=missing)
-            action["teams"] = order
-        competition = self.competition
+        competition, action = self.competition, EnterTeams(tuple(order), fact.seed)
         return replace(self, state=competition.play(competition.opening, action), seed=fact.seed)
 
     def _call(self, match: str) -> d.Call:
@@ -598,7 +601,7 @@ class Tournament:
     def _count_result(self, fact: d.Result | d.TieEntered, source: d.MatchSource, t: float) -> Tournament:
         match, pairing = fact.match, self.pairing(fact.match)
         self._reject_held(pairing.teams)
-        state = self._play(fact)
+        state = self.competition.play(self.state, fact)
         ended = {**self.ended, **{team: t for team in pairing.teams if team is not None}}
         sources = {**self.sources, match: (*self.sources.get(match, ()), source)}
         return replace(
@@ -608,13 +611,6 @@ class Tournament:
             sources=MappingProxyType(sources),
             registration=self.registration.freeze(),
         )
-
-    def _play(self, fact: d.Fact) -> TournamentState:
-        """Return the competition's state after `fact`, whose JSON is also the competition's action."""
-        action = msgspec.to_builtins(fact)
-        if not isinstance(fact, d.TeamWithdrawn):
-            action.pop("why", None)
-        return self.competition.play(self.state, action)
 
     def _reject_held(self, teams: Sequence[str | None]) -> None:
         """Raise `IllegalActionError` if a protest about a match of one of these teams is open."""

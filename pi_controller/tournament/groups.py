@@ -15,7 +15,8 @@ from types import MappingProxyType
 from typing import NamedTuple, cast
 from weakref import WeakKeyDictionary
 
-from pi_controller.rules.base import Action, InvalidActionError, Json
+from pi_controller.rules.base import InvalidActionError, Json
+from pi_controller.tournament.actions import EnterTeams
 from pi_controller.tournament.bracket import seed_order
 from pi_controller.tournament.competition import (
     Competition,
@@ -115,7 +116,7 @@ class Groups(Competition):
     def _decides_others(self, state: TournamentState, changed: TournamentState, match: str) -> bool:
         return super()._decides_others(state, changed, match) or self._find_qualifiers(changed) != state.qualifiers
 
-    def _enter_teams(self, state: TournamentState, action: Action) -> TournamentState:
+    def _enter_teams(self, state: TournamentState, action: EnterTeams) -> TournamentState:
         entered = super()._enter_teams(state, action)
         fewest = len(self.letters) * max(2, self.places)
         if len(entered.teams) < fewest:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from typing import cast
+from collections.abc import Iterable, Sequence
 
 from pi_controller.rules.base import InvalidActionError
 from pi_controller.text import (
@@ -61,18 +60,13 @@ def reject_control_characters(name: str, what: str) -> None:
 
 
 def parse_names(
-    value: object, what: str, fewest: int, most: int = MAX_TEAMS, known: Iterable[str] = ()
+    given: Sequence[str], what: str, fewest: int, most: int = MAX_TEAMS, known: Iterable[str] = ()
 ) -> tuple[str, ...]:
-    """Parse a list of names, each normalised by `normalize_name`; `what` is the kind of name in error messages.
+    """Parse names, each normalised by `normalize_name`; `what` is the kind of name in error messages.
 
-    Raises `InvalidActionError` if it is not a list of names with a length that `is_name_length` allows, or if two of
-    them, or one of them and another one of `known`, look the same.
+    Raises `InvalidActionError` if their number is not from `fewest` to `most`, for a length that `is_name_length`
+    refuses, or if two of them, or one of them and another one of `known`, look the same.
     """
-    if not isinstance(value, list):
-        raise InvalidActionError(
-            "{what}s cannot be {value}", "{what}s are a list of names", what=what, value=format_value(value)
-        )
-    given = cast("list[object]", value)
     if not fewest <= len(given) <= most:
         raise InvalidActionError(
             "{given} {what}s are named",
@@ -84,10 +78,6 @@ def parse_names(
         )
     names: list[str] = []
     for name in given:
-        if not isinstance(name, str):
-            raise InvalidActionError(
-                "a {what}'s name cannot be {name}", "it is a text", what=what, name=format_value(name)
-            )
         plain = normalize_name(name)
         if not is_name_length(plain):
             raise InvalidActionError(

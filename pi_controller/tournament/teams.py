@@ -37,7 +37,7 @@ class Registration:
     judges: tuple[str, ...] = ()
     frozen: bool = False
 
-    def register(self, team: str, players: Sequence[object], leader: str | None = None) -> Registration:
+    def register(self, team: str, players: Sequence[str], leader: str | None = None) -> Registration:
         """Return the registration with `players` for `team`, in place of its earlier ones.
 
         Raises `InvalidActionError` for invalid names; `IllegalActionError` if a player is in another team, there are
@@ -47,7 +47,7 @@ class Registration:
             raise IllegalActionError(
                 "the teams are frozen since the first game", "the team plays on with fewer players"
             )
-        names = parse_names(list(players), "player", fewest=1)
+        names = parse_names(players, "player", fewest=1)
         most = self.roster.registered
         if most is not None and len(names) > most:
             raise IllegalActionError(
