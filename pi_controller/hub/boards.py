@@ -329,7 +329,8 @@ class Boards:
             found["wall"] = self._wall()
         if page in ("boards", "hall", "director"):
             found["clock"] = self._clock_shown()
-            found["queue"] = self._render("queue", **self._queue())
+            queue = self._queue()
+            found |= {"queue": self._render("queue", **queue), "called": self._render("called", calls=queue["calls"])}
         if page == "announcer":
             found["announcer"] = self._announcer()
         if page == "director":
