@@ -29,7 +29,7 @@ from pi_controller.rules import registry
 from pi_controller.text import Sentence, join_words, mark
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.director import Tournament
-from pi_controller.tournament.schedule import Break, break_end
+from pi_controller.tournament.schedule import Break, break_end, natural_order
 from pi_controller.tournament.timetable import MIN_PLAYED, ExpectedStart, Timetable, estimate_timetable
 from pi_controller.web.bracket_page import bracket_values
 from pi_controller.web.host_marks import HostMarks
@@ -517,7 +517,7 @@ class Boards:
             "joining": self._render(
                 "joining",
                 waiting=[(one.table, self._format_time(one.ends)) for one in joining.waiting],
-                joined=[(table, self.table_name(table)) for table in joining.joined],
+                joined=[(table, self.table_name(table)) for table in sorted(joining.joined, key=natural_order)],
             ),
             "stream": self._render("stream_part", tables=here, pointed=now.stream, unused=now.unused),
             "log": self._render("log", log=log, undo="" if undo is None else describe(undo)),

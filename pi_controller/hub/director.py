@@ -150,7 +150,7 @@ class Director:
         """
         with self._lock:
             before, self.directs = self.directs, self._log.try_direct()
-            if not (before and self.directs) and self._log.has_news():
+            if self._log.has_news():  # also if it directed before: its connection may have broken for a moment
                 self.history, self._unsure = DecisionHistory(self._log.read()), None
         if self.directs:
             self.notes.pop("standby", None)

@@ -107,7 +107,7 @@ class Hub:
         if self._director is not None:
             self._director.changed = self.wake
             await asyncio.to_thread(self._run_or_retry, self._director.claim, again=False)
-            await asyncio.to_thread(self._run_or_retry, partial(self._director.catch_up, self._clock()))
+            await asyncio.to_thread(self._run_or_retry, partial(self._catch_up, self._director))
         self._publish()
         parts: list[Coroutine[Any, Any, object]] = [
             closing.wait(),
@@ -232,6 +232,7 @@ class Hub:
             self._due.clear()
             self._note_lost_tables()
             self._note_set_clock()
+            await self._read_alarms()
             if self._director is not None:
                 await asyncio.to_thread(self._run_or_retry, partial(self._claim, self._director), again=False)
                 await self._give_matches(self._director)
@@ -242,7 +243,17 @@ class Hub:
         """Take over if the hub that directed is gone: the tables then report everything to this one."""
         if director.claim():
             self._start = secrets.token_hex(4)
-            director.catch_up(self._clock())
+            self._run_or_retry(partial(self._catch_up, director))
+
+    def _catch_up(self, director: Director) -> None:
+        """Know the tables that have reported to another hub of the venue, and process their records."""
+        known = self._inbox.record_counts()
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._add_tables, known)
+        director.catch_up(self._clock())
+
+    def _add_tables(self, known: Iterable[str]) -> None:
+        self._tables = {table: TableStatus(table) for table in known} | self._tables
 
     async def _give_matches(self, director: Director) -> None:
         await asyncio.to_thread(self._try_again)
@@ -343,16 +354,19 @@ class Hub:
         for do in waiting:
             self._run_or_retry(do)
 
-    def _publish(self) -> None:
-        shown = self._list_tables()
+    async def _read_alarms(self) -> None:
+        """Read which tables' journals are refused, if the store can be read; other programs accept them."""
+        with suppress(StoreError):
+            alarms = await asyncio.to_thread(self._inbox.alarms)
+            self._alarms = {alarm.table: alarm for alarm in reversed(alarms) if alarm.open}
         for table, alarm in self._alarms.items():
             self._note(table, f"{alarm.about}: {alarm.message}")
-        self._show(shown)
+
+    def _publish(self) -> None:
+        self._show(self._list_tables())
 
     def _list_tables(self) -> tuple[TableStatus, ...]:
-        """Return all tables, each with the reason why its journal is refused, if the store can be read."""
-        with suppress(StoreError):
-            self._alarms = {alarm.table: alarm for alarm in reversed(self._inbox.alarms()) if alarm.open}
+        """Return all tables, each with the reason why its journal is refused."""
         alarms = self._alarms
         return tuple(
             msgspec.structs.replace(shown, alarm=alarms[table].about if table in alarms else "")

@@ -153,15 +153,17 @@ class Inbox(StoreUser):
 
     def alarms(self) -> list[Alarm]:
         """Return all alarms, the newest first. Raises `StoreError`."""
-        rows = self._store.execute("SELECT t, tid, epoch, about, what, open FROM alarms ORDER BY id DESC")
+        with self._lock:
+            rows = self._store.execute("SELECT t, tid, epoch, about, what, open FROM alarms ORDER BY id DESC")
         return [Alarm(t, tid, epoch, about, what, bool(still)) for t, tid, epoch, about, what, still in rows]
 
     def record_counts(self) -> dict[str, dict[str, int]]:
         """Return the number of stored records of each journal: {table: {epoch: count}}. Raises `StoreError`."""
+        query = "SELECT tid, epoch, (SELECT coalesce(max(seq), 0) FROM records WHERE game = id) FROM games ORDER BY id"
+        with self._lock:
+            rows = self._store.execute(query)
         found: dict[str, dict[str, int]] = {}
-        for tid, epoch, seq in self._store.execute(
-            "SELECT tid, epoch, (SELECT coalesce(max(seq), 0) FROM records WHERE game = id) FROM games ORDER BY id"
-        ):
+        for tid, epoch, seq in rows:
             found.setdefault(tid, {})[epoch] = seq
         return found
 

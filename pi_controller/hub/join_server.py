@@ -20,7 +20,6 @@ from pi_controller.hub import join
 from pi_controller.hub.settings import HTTPS_PORT, HubSettings
 from pi_controller.hub.setup import CA
 from pi_controller.hub.tokens import Tokens
-from pi_controller.tournament.schedule import natural_order
 from pi_controller.web.connection_limits import client_network, is_loopback
 from pi_controller.web.throttle import Throttle
 
@@ -56,7 +55,7 @@ class Joining(NamedTuple):
     """The tables that may join now, and those that have; may be shown to all signed-in users."""
 
     waiting: tuple[JoinableTable, ...] = ()
-    joined: tuple[str, ...] = ()
+    joined: frozenset[str] = frozenset()
 
 
 class _Open(NamedTuple):
@@ -149,9 +148,12 @@ class JoinServer:
         self._loop = asyncio.get_running_loop()
         self._making = asyncio.Lock()
         self._port, self._certificate, self._clock = port, certificate, clock
-        self.joining = Joining()
-        """May be read from any thread."""
-        self._update_waiting()
+        self._waiting: tuple[JoinableTable, ...] = ()
+
+    @property
+    def joining(self) -> Joining:
+        """The tables that may join, and those that have; from any thread."""
+        return Joining(self._waiting, self._tokens.tables)
 
     async def run_from_thread(self, what: Coroutine[Any, Any, Any]) -> Any:
         """Run `what`, a coroutine of this object, in its own loop and return its result; for other threads."""
@@ -165,7 +167,7 @@ class JoinServer:
         if not is_short_name(table):
             what = f"no table can have the name {table!r}"
             raise JoinServerError(what, 'use up to 31 lower case letters, digits, - and _, as in "t09"')
-        self._reject_known_table(table, anew=anew)
+        await self._reject_known_table(table, anew=anew)
         self._reject_unreachable()
         code, now = join.new_code(self._certificate), self._clock()
         self._codes.open(table, code, now, anew=anew)
@@ -185,7 +187,6 @@ class JoinServer:
         """Take `table` out: its token and its code are no longer valid. Raises `StoreError`."""
         await self.revoke_code(table)
         await asyncio.to_thread(self._tokens.revoke, table)
-        self._update_waiting()
 
     def close(self) -> None:
         """Revoke all codes."""
@@ -193,8 +194,9 @@ class JoinServer:
             self._codes.close(one.table)
         self._update_waiting()
 
-    def _reject_known_table(self, table: str, *, anew: bool) -> None:
-        if not anew and (table in self._tokens.tables() or table in self._known()):
+    async def _reject_known_table(self, table: str, *, anew: bool) -> None:
+        await asyncio.to_thread(self._tokens.refresh, self._clock())
+        if not anew and (table in self._tokens.tables or table in self._known()):
             raise JoinServerError(
                 "there is a table {table} already",
                 "choose another name, or choose the option for a new card: the old card then loses access",
@@ -215,8 +217,7 @@ class JoinServer:
             )
 
     def _update_waiting(self) -> None:
-        waiting = tuple(JoinableTable(one.table, one.ends) for one in self._codes.waiting(self._clock()))
-        self.joining = Joining(waiting, tuple(sorted(self._tokens.tables(), key=natural_order)))
+        self._waiting = tuple(JoinableTable(one.table, one.ends) for one in self._codes.waiting(self._clock()))
 
     async def answer(self, body: bytes, address: str) -> join.Account | join.JoinRefused:
         """Answer the request in the `body` that a table at `address` sent."""
@@ -238,7 +239,7 @@ class JoinServer:
             return join.JoinRefused(error.message, error.hint)
         try:
             async with self._making:
-                self._reject_known_table(taken.table, anew=taken.anew)
+                await self._reject_known_table(taken.table, anew=taken.anew)
                 account = await asyncio.to_thread(self._create_account, taken.table)
         except (MatError, OSError) as error:
             self._codes.restore(taken)

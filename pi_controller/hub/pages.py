@@ -371,6 +371,8 @@ class HubPages:
 
     def _content(self, page: str) -> tuple[int, bytes]:
         """Return the number of the newest update and the parts of a page as JSON, cached for all watchers."""
+        if self._tokens is not None:
+            self._tokens.refresh(self._clock())
         seq, known = self.seq, self._rendered.get(page)
         if known is None or known[0] != seq:
             known = self._rendered[page] = seq, msgspec.json.encode(self._boards.regions(page))

@@ -55,8 +55,9 @@ async def _require_token(request: Request, table: str, tokens: Tokens | None, no
         raise requests.RequestError(
             "missing", "tables report over HTTPS alone", "use the address the table joined with"
         )
-    known = sent and (tokens.is_known(table, token) or await asyncio.to_thread(tokens.is_valid, table, token, now))
-    if not known:
+    if tokens.is_due(now):
+        await asyncio.to_thread(tokens.refresh, now)
+    if not (sent and tokens.is_valid(table, token)):
         raise requests.RequestError(
             "signed_out",
             "the hub does not know the token of {table}",

@@ -316,7 +316,7 @@ class Desk:
 
     async def open(self, table, *, anew):
         ends = time.time() + 600.0
-        self.joining = Joining((JoinableTable(table, ends),), ("t01",))
+        self.joining = Joining((JoinableTable(table, ends),), frozenset({"t01"}))
         return IssuedCode(CODE, f"moccasin-mat hub join 192.0.2.7 {CODE}", ends)
 
 

@@ -134,7 +134,7 @@ def test_hub_chosen_again_keeps_tokens_and_updates_pin(machine):
     machine.users.give_pin(ann.id, cheap().hash("246802"))
     machine.apply("hub")
     with closing(Tokens(folder / STORE)) as tokens:
-        assert tokens.is_valid("t01", token, 0.0)
+        assert tokens.is_valid("t01", token)
     with closing(Users(folder / USERS)) as users:
         assert cheap().verify(users.find_by_name("Ann")[1], "246802")
 

@@ -67,6 +67,18 @@ def test_another_journal_is_refused_until_somebody_accepts_it(inbox, where):
     assert not inbox.alarms()[0].open
 
 
+def test_late_report_counts_once_after_other_hub(inbox, where):
+    """A hub that was stopped for a while gets to reports that its table has sent to another one since."""
+    take(inbox, events(A, 1, 5))
+    with Inbox(where) as other:
+        take(other, Hello("b", (SentGame(A, 8),)))
+        take(other, events(A, 6, 8))
+    assert take(inbox, events(A, 6, 7)) == Ack(A, 8)
+    assert take(inbox, events(A, 8, 9)) == Ack(A, 9)
+    assert inbox.alarms() == []
+    assert list(inbox.rows("t01", A)) == [record.row() for record in records(A, 9)]
+
+
 @pytest.mark.parametrize("first", [2, 5, 6])
 def test_changed_journal_raises_alarm_and_is_not_merged(inbox, first):
     """A record that the hub has, with another hash; and one that follows records the hub never saw."""

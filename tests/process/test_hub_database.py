@@ -23,7 +23,13 @@ from pi_controller.journal.chain import JournalRow, chain_rows, genesis
 from pi_controller.tournament import decisions as d
 
 VENUES = count(1)
-SAME = {"inbox": "test_", "store": "test_unstorable", "matches": "test_retry_after", "backup": "test_exported"}
+SAME = {
+    "inbox": "test_",
+    "two_hubs": "test_",
+    "store": "test_unstorable",
+    "matches": "test_retry_after",
+    "backup": "test_exported",
+}
 """The tests of a file as the store that a database passes, too: of each file of tests those whose names begin so."""
 
 
@@ -45,7 +51,7 @@ def where(postgres):
 
 for name, begin in SAME.items():
     for key, one in vars(load_file(f"tests/hub/test_{name}.py")).items():
-        if key.startswith((begin, "inbox", "filled")):
+        if key.startswith((begin, "inbox", "filled", "hubs")):
             globals()[key] = pytest.mark.slow(one) if key.startswith("test_") else one
 
 
@@ -98,6 +104,9 @@ def test_standby_directs_once_the_first_hub_is_gone(postgres, tmp_path):
         hall.plan(calling="automatic")
         hall.until(lambda: table.match)
         second, director = hall.standby()
+        late = hall.table("t02")
+        hall.await_records(late)
+        late.disconnect()
         hall.pass_time(1.5)
         assert (hall.director.directs, director.directs) == (True, False)
         assert "standby" in director.notes
@@ -118,6 +127,7 @@ def test_standby_directs_once_the_first_hub_is_gone(postgres, tmp_path):
         assert len(director.now.state.games[match]) == 1
         assert second._inbox.record_counts()["t01"][table.epoch] == table.journal.seq
         assert second._inbox.alarms() == []
+        assert "t02" in second.known_tables(), "it has reported to the first hub alone"
         hall.line.tokens.close()
     finally:
         hall.close()
