@@ -18,6 +18,10 @@ class SteadyClock:
     >>> wall, steady = wall - 3600.0, steady + 5.0
     >>> clock(), clock.ahead()
     (1800000005.0, -3605.0)
+    >>> again = SteadyClock(lambda: wall, lambda: steady)  # after a restart of the program
+    >>> again.go_on(clock.ahead())
+    >>> again()
+    1800000005.0
     """
 
     def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = _since_boot) -> None:
@@ -28,6 +32,10 @@ class SteadyClock:
     def __call__(self) -> float:
         """Return the time, s."""
         return self._began + self._steady()
+
+    def go_on(self, ahead_s: float) -> None:
+        """Go on as an earlier clock did, of which the machine's was set `ahead_s` ahead."""
+        self._began = self.wall() - ahead_s - self._steady()
 
     def ahead(self) -> float:
         """Return how far the machine's clock is ahead of this one, s: how far it was set."""

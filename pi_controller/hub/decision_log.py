@@ -91,6 +91,7 @@ _SENTENCES: Mapping[type, str | tuple[str, str]] = {
     d.ProtestDecided: mark("Protest of {team} about match {match}: {ruling}."),
     d.BreakPlanned: mark("Break from {begins} to {ends}."),
     d.BreakCancelled: mark("Break cancelled: {begins} to {ends}."),
+    d.MachineClockSet: mark("The machine's clock was set: breaks keep their time of day."),
     d.CheckedIn: (mark("{team} is not checked in."), mark("{team} is checked in.")),
     d.Pronounced: (mark("How {team} is said: removed."), mark("How {team} is said: {said}.")),
     d.Announced: (mark("Announcement removed."), mark("Announcement: {text}")),

@@ -46,8 +46,19 @@ class TournamentLog(StoreUser):
                 ) from error
             yield Decision(n, t, actor, fact)
 
-    def try_direct(self) -> bool:
-        """Return whether this hub directs: no other one of the venue on the same database does."""
+    def try_direct(self, *, reached: bool) -> bool:
+        """Return whether this hub directs: no other one of the venue on the same database does.
+
+        `reached`: tables report to this hub. One to which none reports leaves it to another to which they do.
+        """
+        if reached:
+            self._store.try_lock("tables", shared=True)
+        else:
+            self._store.unlock("tables")
+            if not self._store.try_lock("tables"):
+                self._store.unlock("director")
+                return False
+            self._store.unlock("tables")
         return self._store.try_lock("director")
 
     def has_news(self) -> bool:

@@ -143,13 +143,13 @@ class Director:
         """The current state of the tournament."""
         return self.history.now
 
-    def claim(self) -> bool:
+    def claim(self, *, reached: bool = True) -> bool:
         """Claim to direct, and read what another hub has decided; return whether this hub takes over now.
 
-        Call it every second; raises `StoreError`.
+        `reached`: tables report to this hub. Call it every second; raises `StoreError`.
         """
         with self._lock:
-            before, self.directs = self.directs, self._log.try_direct()
+            before, self.directs = self.directs, self._log.try_direct(reached=reached)
             if self._log.has_news():  # also if it directed before: its connection may have broken for a moment
                 self.history, self._unsure = DecisionHistory(self._log.read()), None
         if self.directs:
@@ -180,14 +180,6 @@ class Director:
                     self.notes.pop(f"{table} {epoch}", None)
         self.changed()
         return DecisionResult(decision.seq, False)
-
-    def shift_breaks(self, t: float, by_s: float) -> None:
-        """Plan the breaks anew by which the machine's clock was set `by_s` forward: they follow the time of day."""
-        with self._lock:
-            for one in [one for one in self.now.breaks if one.ends > t]:
-                self.decide(t, d.HUB, d.BreakCancelled(one.number))
-                if one.ends - by_s > t:
-                    self.decide(t, d.HUB, d.BreakPlanned(one.begins - by_s, one.ends - by_s, one.why))
 
     def undo(self, t: float, actor: str, reason: str = "", key: str = "") -> DecisionResult:
         """Take back the last decision made by a person. Raises as `decide`."""

@@ -22,6 +22,7 @@ from pi_controller.hub.join import is_newer_version
 from pi_controller.hub.store import StoreError
 from pi_controller.table.view import View
 from pi_controller.text import Sentence, strip_controls
+from pi_controller.tournament.decisions import HUB, MachineClockSet
 from pi_controller.tournament.schedule import natural_order
 
 log = logging.getLogger(__name__)
@@ -106,7 +107,7 @@ class Hub:
         self._loop = asyncio.get_running_loop()
         if self._director is not None:
             self._director.changed = self.wake
-            await asyncio.to_thread(self._run_or_retry, self._director.claim, again=False)
+            await asyncio.to_thread(self._run_or_retry, partial(self._claim, self._director, False), again=False)
             await asyncio.to_thread(self._run_or_retry, partial(self._catch_up, self._director))
         self._publish()
         parts: list[Coroutine[Any, Any, object]] = [
@@ -143,6 +144,10 @@ class Hub:
         self._reporting.add(table)
         try:
             self._note_report(table, report)
+            if report.reply is not None and self._director is not None:
+                reply = partial(self._director.handle_reply, self._clock(), table, report.reply)
+                await asyncio.to_thread(self._run_or_retry, reply)
+                self.wake()
             ack = None
             if report.records is not None:
                 if isinstance(report.records, messages.Hello):
@@ -178,11 +183,9 @@ class Hub:
             clock_s = report.health.t - self._clock() - self._ahead()
             shown = msgspec.structs.replace(shown, health=report.health, clock_s=clock_s)
         self._tables[table] = shown
-        if report.reply is not None and self._director is not None:
-            self._run_or_retry(partial(self._director.handle_reply, self._clock(), table, report.reply))
         if shown != msgspec.structs.replace(before, heard=shown.heard):
             self._changed.set()
-        if report.reply is not None or shown.state != before.state:
+        if shown.state != before.state:
             self.wake()
 
     def known_tables(self) -> frozenset[str]:
@@ -231,17 +234,18 @@ class Hub:
         while True:
             self._due.clear()
             self._note_lost_tables()
-            self._note_set_clock()
             await self._read_alarms()
+            reached = any(one.state == "ready" for one in self._tables.values())
             if self._director is not None:
-                await asyncio.to_thread(self._run_or_retry, partial(self._claim, self._director), again=False)
+                await asyncio.to_thread(self._run_or_retry, partial(self._claim, self._director, reached), again=False)
+                await self._note_set_clock(self._director)
                 await self._give_matches(self._director)
             self._publish()
             await is_set_within(self._due, CALL_S)
 
-    def _claim(self, director: Director) -> None:
+    def _claim(self, director: Director, reached: bool) -> None:
         """Take over if the hub that directed is gone: the tables then report everything to this one."""
-        if director.claim():
+        if director.claim(reached=reached):
             self._start = secrets.token_hex(4)
             self._run_or_retry(partial(self._catch_up, director))
 
@@ -264,17 +268,18 @@ class Hub:
             director.note_game(table, here.get(table))
         free = [table for table, view in here.items() if can_take_match(view, plan)]
         await asyncio.to_thread(self._run_or_retry, partial(director.call_due, self._clock(), here, free), again=False)
-        for table, order in director.orders(self._tables).items():
+        for table, order in (await asyncio.to_thread(director.orders, [*self._tables])).items():
             if self._orders.get(table, ("", messages.Order()))[1] != order:
                 self._marks += 1
                 self._orders[table] = f"{self._start}-{self._marks}", order
 
-    def _note_set_clock(self) -> None:
+    async def _note_set_clock(self, director: Director) -> None:
         """Let planned breaks follow the machine's clock if it was set, and tell the director."""
         by_s, self._set_s = self._ahead() - self._set_s, self._ahead()
-        if abs(by_s) >= MIN_SET_S and self._director is not None:
-            self._run_or_retry(partial(self._director.shift_breaks, self._clock(), by_s))
-            self._director.note(
+        if abs(by_s) >= MIN_SET_S:
+            decide = partial(director.decide, self._clock(), HUB, MachineClockSet(by_s))
+            await asyncio.to_thread(self._run_or_retry, decide)
+            director.note(
                 "clock",
                 Sentence(
                     "The clock of this machine was set forward by {n} s. Breaks follow it; all else goes on."

@@ -91,6 +91,7 @@ class HubRun:
             if opened is None:
                 return
             self.director, self.tokens = opened.director, opened.tokens
+            clock.go_on(self.director.now.ahead_s)
             tls = load_server_tls(folder)
             certificate = read_certificate(folder)  # a later `hub setup` writes another one, which is not in use yet
             self.pages = pages = HubPages(

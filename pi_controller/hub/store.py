@@ -28,6 +28,8 @@ APPLICATION_ID = 0x4D4D4855
 """`MMHU`: distinguishes a hub's file from other SQLite files."""
 SCHEMA_VERSION = 1
 CONNECT_S = 5
+HANGING_S = 4
+"""After this long a program that does not go on loses its locks in a database, s."""
 _BAD_VALUE = "check that table and hub have the same version"
 BUSY_S = 10.0
 """How long another connection may lock the file before that is an error, s."""
@@ -81,12 +83,16 @@ class Store(ABC):
     def transaction(self) -> Any:
         """Return a context that commits all its changes or none. Other writers wait."""
 
-    @abstractmethod
-    def try_lock(self, name: str) -> bool:
-        """Return whether this connection has the lock `name` of the venue, which is free when its holder is gone.
+    def try_lock(self, name: str, *, shared: bool = False) -> bool:  # noqa: ARG002
+        """Return whether this connection has the lock `name` of the venue; call it every second.
 
-        A file has one hub, which always has it.
+        It is free when its holder is gone or has not called for `HANGING_S`. Several may have it `shared`. A file has
+        one hub, which always has all.
         """
+        return True
+
+    def unlock(self, name: str) -> None:  # noqa: B027 - there is nothing to do for a file
+        """Give up the lock `name`, if this connection has it."""
 
     @abstractmethod
     def close(self) -> None:
@@ -184,9 +190,6 @@ class _SqliteStore(Store):
                     self._db.execute("ROLLBACK")
                 raise
 
-    def try_lock(self, name: str) -> bool:  # noqa: ARG002
-        return True
-
     def close(self) -> None:
         self._db.close()
 
@@ -214,6 +217,8 @@ class _PostgresStore(Store):
         self._database, self._psycopg = database, psycopg
         self._schema = f'"mat_{database.venue}"'
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._locks: dict[str, str] = {}
+        """The locks that the connection has, and "_shared" for those it shares."""
         self._connecting = threading.Lock()
         """Held while connecting, so that two threads never connect at once."""
         with self._errors("reached"):
@@ -252,9 +257,19 @@ class _PostgresStore(Store):
             self.execute("SELECT pg_advisory_xact_lock(hashtext(?))", (self._schema,))
             yield
 
-    def try_lock(self, name: str) -> bool:
-        ((held,),) = self.execute("SELECT pg_try_advisory_lock(hashtext(?))", (f"{self._schema} {name}",))
-        return bool(held)
+    def try_lock(self, name: str, *, shared: bool = False) -> bool:
+        # each query shows that the connection, and so its locks, are still there
+        self.execute(f"SET idle_session_timeout = '{HANGING_S}s'")
+        if name not in self._locks:
+            kind = "_shared" if shared else ""
+            ((held,),) = self.execute(f"SELECT pg_try_advisory_lock{kind}(hashtext(?))", (f"{self._schema} {name}",))
+            if held:
+                self._locks[name] = kind
+        return name in self._locks
+
+    def unlock(self, name: str) -> None:
+        if (kind := self._locks.pop(name, None)) is not None:
+            self.execute(f"SELECT pg_advisory_unlock{kind}(hashtext(?))", (f"{self._schema} {name}",))
 
     def close(self) -> None:
         if self._connection is not None:
@@ -267,6 +282,7 @@ class _PostgresStore(Store):
             return self._connection
 
     def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+        self._locks.clear()
         connection = self._psycopg.connect(
             self._database.url, password=self._database.password, autocommit=True, connect_timeout=CONNECT_S
         )
@@ -276,6 +292,7 @@ class _PostgresStore(Store):
                 "SET tcp_keepalives_idle = 2",  # the lock of a machine that is gone is free within 5 s
                 "SET tcp_keepalives_interval = 1",
                 "SET tcp_keepalives_count = 2",
+                f"SET idle_in_transaction_session_timeout = '{HANGING_S}s'",  # of a program that hangs: others go on
                 f"CREATE SCHEMA IF NOT EXISTS {self._schema}",
                 f"SET search_path = {self._schema}",
             ):

@@ -262,6 +262,12 @@ class BreakCancelled(TournamentAction, frozen=True, tag="no_break"):
     number: int
 
 
+class MachineClockSet(TournamentAction, frozen=True, tag="machine_clock"):
+    """The clock of the hub's machine was set `by_s` forward: breaks keep their time of day, all else goes on."""
+
+    by_s: float
+
+
 class CheckedIn(TournamentAction, frozen=True, tag="check_in"):
     """The captain of a team has checked in, or this is taken back."""
 
@@ -298,11 +304,13 @@ class DecisionUndone(TournamentAction, frozen=True, tag="undo"):
 _Preparation = (
     Planned | SettingsChanged | Entered | Scratched | TeamAdded | TeamRenamed | TeamsDrawn | Appointed | Dismissed
 )
-_AtTables = TableUsed | Assigned | Recalled | Moved | MatchStarted | MatchClockSet | BreakPlanned | BreakCancelled
+_AtTables = TableUsed | Assigned | Recalled | Moved | MatchStarted | MatchClockSet
+_Breaks = BreakPlanned | BreakCancelled | MachineClockSet
 _Results = Reported | Retracted | Confirmed | Rejected | Result | TieEntered | Corrected | Replayed | Forfeited
 _Protests = Protested | ProtestDecided
 _People = TeamWithdrawn | Reinstated | PlayerAbsent | PlayerReturned | CheckedIn | Pronounced
-Fact = _Preparation | _AtTables | _Results | _Protests | _People | Announced | StreamTableChosen | DecisionUndone
+_Shown = Announced | StreamTableChosen
+Fact = _Preparation | _AtTables | _Breaks | _Results | _Protests | _People | _Shown | DecisionUndone
 PLAY_FACTS = (Moved, MatchStarted, Reported, Confirmed, Result, TieEntered)
 """Decisions that an undo never takes along, because people have played."""
 

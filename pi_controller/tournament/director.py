@@ -70,6 +70,8 @@ class Tournament:
     """The clock that was set last."""
     breaks: tuple[Break, ...] = ()
     """The breaks that were not cancelled, in the order of their numbers."""
+    ahead_s: float = 0.0
+    """How far the machine's clock was set ahead of the one that measures the tournament."""
     here: frozenset[str] = frozenset()
     """The teams whose captains have checked in."""
     said: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
@@ -316,6 +318,8 @@ class Tournament:
                 # one that has begun ends now: until then the grace of the calls has stopped
                 breaks = (replace(one, ends=min(one.ends, t)) if one.number == number else one for one in self.breaks)
                 return replace(self, breaks=tuple(one for one in breaks if one.begins < one.ends))
+            case d.MachineClockSet():
+                return self._move_breaks(fact.by_s, t)
             case d.CheckedIn(here=here):
                 team = self._find_team(fact.team)
                 return replace(self, here=self.here | {team} if here else self.here - {team})
@@ -597,6 +601,15 @@ class Tournament:
         number = self.last_break + 1
         planned = Break(number, fact.begins, fact.ends, strip_controls(fact.why).strip())
         return replace(self, breaks=(*self.breaks, planned), last_break=number)
+
+    def _move_breaks(self, by_s: float, t: float) -> Tournament:
+        """Let breaks keep their time of day; what is over of them stays, for the grace of calls stopped in it."""
+        over = [replace(one, ends=min(one.ends, t)) for one in self.breaks if one.begins < t]
+        moved = (
+            replace(one, begins=max(t, one.begins - by_s), ends=one.ends - by_s) for one in self.breaks if one.ends > t
+        )
+        breaks = *over, *(one for one in moved if one.begins < one.ends)
+        return replace(self, breaks=breaks, ahead_s=self.ahead_s + by_s)
 
     def _count_result(self, fact: d.Result | d.TieEntered, source: d.MatchSource, t: float) -> Tournament:
         match, pairing = fact.match, self.pairing(fact.match)

@@ -15,7 +15,7 @@ from postgres import BIN, Postgres
 
 from pi_controller.hub.director import NotDirectingError
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.messages import Ack, Events, Hello, SentGame, SentRecord
+from pi_controller.hub.messages import LOST_S, Ack, Events, Hello, SentGame, SentRecord
 from pi_controller.hub.run import HubRun
 from pi_controller.hub.store import Database, StoreError
 from pi_controller.hub.tokens import Tokens
@@ -129,6 +129,28 @@ def test_standby_directs_once_the_first_hub_is_gone(postgres, tmp_path):
         assert second._inbox.alarms() == []
         assert "t02" in second.known_tables(), "it has reported to the first hub alone"
         hall.line.tokens.close()
+    finally:
+        hall.close()
+
+
+def test_hub_that_tables_reach_takes_over_from_living_one(postgres, tmp_path):
+    hall = HubHall(tmp_path, Database(postgres.url, "moved"))
+    try:
+        table = hall.table("t01")
+        hall.plan(calling="automatic")
+        hall.until(lambda: table.match)
+        second, director = hall.standby()
+        hall.pass_time(3.0)
+        assert (hall.director.directs, director.directs) == (True, False)
+        first, moved = hall.director, hall.clock()
+        hall.line.hub = second
+        table.do("toss A", "forfeit B")
+        hall.until(lambda: director.directs)
+        assert hall.clock() - moved < LOST_S + 3.0
+        assert not first.directs
+        hall.pass_time(10.0)
+        assert (first.directs, director.directs) == (False, True), "they do not take turns"
+        assert len(director.now.state.games) == 1
     finally:
         hall.close()
 
