@@ -5,7 +5,7 @@ from contextlib import closing
 
 import httpx
 import pytest
-from cuttable_line import CuttableLine
+from cuttable_line import BOTH, DOWN, UP, CuttableLine
 from hub_files import HOSTS, reach, store_of, write_hub
 from hub_process import HubProcess
 from hub_site import certify
@@ -56,7 +56,7 @@ def test_game_arrives_after_the_hub_was_killed(tmp_path, folder):
         assert "Traceback" not in hub.log
 
 
-@pytest.mark.parametrize("fault", ["cut", "silent"])
+@pytest.mark.parametrize("fault", ["cut", "silent", UP, DOWN])
 def test_game_arrives_after_the_line_failed(tmp_path, folder, monkeypatch, fault):
     monkeypatch.setattr(table_link, "TIMEOUT_S", 0.3)
     with closing(RealHub(folder)), closing(CuttableLine(load_hub(folder).page.https)) as line:
@@ -65,12 +65,12 @@ def test_game_arrives_after_the_line_failed(tmp_path, folder, monkeypatch, fault
             table.do("toss A", "found")
             await_records(folder, table)
             before = line.connections
-            line.silent = fault == "silent"
+            line.silent = BOTH if fault == "silent" else frozenset({fault} & BOTH)
             if fault == "cut":
                 line.cut()
             table.do("found", "missed")
             until(lambda: line.connections > before)
-            line.silent = False
+            line.silent = frozenset()
             table.do("found")
             await_records(folder, table)
 
@@ -91,7 +91,7 @@ def test_closing_table_does_not_wait_for_silent_hub(tmp_path, folder, monkeypatc
     with closing(RealHub(folder)), closing(CuttableLine(load_hub(folder).page.https)) as line:
         table = LinkedTable(tmp_path / "table.sqlite", "t01", lambda: reach(folder, "t01", line.port))
         await_records(folder, table)
-        line.silent = True
+        line.silent = BOTH
         table.close()
         assert table.link._thread.is_alive(), "it still waits for an answer, and holds up nobody"
         line.cut()

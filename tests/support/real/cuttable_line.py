@@ -1,26 +1,34 @@
-"""A TCP line on this machine that can be cut, and that can lose what is sent while it stays open."""
+"""A TCP line on this machine that can be cut, and that can hold back what is sent while it stays open."""
 
 import asyncio
 import threading
 from contextlib import suppress
 
+UP, DOWN = "up", "down"
+BOTH = frozenset({UP, DOWN})
+
 
 class CuttableLine:
-    """Carries connections to its own `port` on to the port `target`, in a thread.
+    """Carries connections to its own `port` on to the port `target`, in a thread; another `target` is for new ones.
 
-    While `silent` it takes what is sent and carries nothing on, as when a switch has lost its power.
+    What is sent in a direction that is in `silent` arrives later, as after a switch had lost its power: UP is to
+    `target`, DOWN from there.
     """
 
     def __init__(self, target):
-        self.target, self.silent, self.port, self.connections = target, False, 0, 0
-        self._writers, self._loop, ready = set(), asyncio.new_event_loop(), threading.Event()
+        self.target, self.silent, self.port, self.connections = target, frozenset(), 0, 0
+        self._pairs, self._half, self._loop, ready = set(), set(), asyncio.new_event_loop(), threading.Event()
         self._thread = threading.Thread(target=self._work, args=[ready])
         self._thread.start()
         ready.wait()
 
     def cut(self):
         """Break all connections at once."""
-        self._loop.call_soon_threadsafe(self._break)
+        self._loop.call_soon_threadsafe(self._break, BOTH)
+
+    def cut_half(self, side):
+        """Break the connections at one end, UP or DOWN; the other end is not told, and gets nothing more."""
+        self._loop.call_soon_threadsafe(self._break, frozenset({side}))
 
     def close(self):
         self._loop.call_soon_threadsafe(self._closing.set)
@@ -37,27 +45,40 @@ class CuttableLine:
         ready.set()
         await self._closing.wait()
         server.close()
-        self._break()
+        self._break(BOTH)
+        self.silent = frozenset()
+        while self._pairs:
+            await asyncio.sleep(0.01)
 
-    def _break(self):
-        for writer in self._writers:
-            writer.transport.abort()
+    def _break(self, sides):
+        for pair in self._pairs:
+            if sides != BOTH:
+                self._half.add(pair)
+            for side, writer in zip((DOWN, UP), pair, strict=True):
+                if side in sides:
+                    writer.transport.abort()
 
     async def _carry(self, reader, writer):
         self.connections += 1
-        self._writers.add(writer)
         with suppress(OSError):
             far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self.target)
-            self._writers.add(far_writer)
-            await asyncio.gather(self._pass_on(reader, far_writer), self._pass_on(far_reader, writer))
-            self._writers.discard(far_writer)
-        self._writers.discard(writer)
+            pair = writer, far_writer
+            self._pairs.add(pair)
+            await asyncio.gather(
+                self._pass_on(UP, reader, far_writer, pair), self._pass_on(DOWN, far_reader, writer, pair)
+            )
+            self._pairs.discard(pair)
+            self._half.discard(pair)
+            far_writer.close()
         writer.close()
 
-    async def _pass_on(self, reader, writer):
+    async def _pass_on(self, way, reader, writer, pair):
         with suppress(OSError):
             while data := await reader.read(1 << 16):
-                if not self.silent:
+                while way in self.silent:
+                    await asyncio.sleep(0.02)
+                if pair not in self._half:
                     writer.write(data)
                     await writer.drain()
-        writer.close()
+        if pair not in self._half:
+            writer.close()

@@ -32,6 +32,11 @@ class Postgres:
     def url(self):
         return f"postgresql://hub@/postgres?host={self.folder}"
 
+    @property
+    def pids(self):
+        """The processes of it that run."""
+        return [self._server.pid, *children(self._server.pid)]
+
     def start(self):
         """Start it, and return when it answers."""
         command = [BIN / "postgres", "-D", self.folder / "data", "-k", self.folder, "-c", "listen_addresses="]
@@ -48,10 +53,9 @@ class Postgres:
 
     def kill(self):
         """Kill all its processes at once, as a power cut would."""
-        pid = self._server.pid
-        os.kill(pid, signal.SIGSTOP)  # it starts no more
+        os.kill(self._server.pid, signal.SIGSTOP)  # it starts no more
         # each has a session of its own, and would answer once more before it misses the one that is killed
-        for each in (pid, *children(pid)):
+        for each in self.pids:
             with suppress(ProcessLookupError):
                 os.kill(each, signal.SIGKILL)
         self._server.wait()
