@@ -21,11 +21,13 @@ from starlette.routing import Route
 
 from pi_controller.display.i18n import Translator
 from pi_controller.errors import MatError
+from pi_controller.web.throttle import TokenBuckets
 
 log = logging.getLogger(__name__)
 RequestT = TypeVar("RequestT")
 
 MAX_BODY_BYTES = 16 * 1024
+LOG_LINES_A_SECOND, LOG_BURST = 1 / 60, 10.0
 BODY_S = 10.0
 """Timeout for receiving a body, s."""
 _STATUS = {
@@ -77,30 +79,35 @@ def parse_error(body: bytes) -> ErrorBody | None:
 
 
 def error_response(request: Request, error: MatError) -> Response:
-    """Log the error and return its JSON response in the page's language.
-
-    The log has no PIN, no cookie and no part of the body.
-    """
-    found = _STATUS.get(error.code, 400)
-    log.warning("%s %s from %s refused: %d %s", request.method, request.url.path, client_ip(request), found, error.code)
+    """Return the JSON response of the error in the page's language."""
     tr: Translator = request.app.state.tr
     issues = {key: tr.text(issue) for key, issue in getattr(error, "issues", {}).items()}
     (message, hint), wait_s = map(tr.text, error.sentences), getattr(error, "wait_s", 0.0)
     content = ErrorBody(error.code, message, hint, wait_s, issues)
-    refused = json_response(ErrorResponse(content), found)
+    refused = json_response(ErrorResponse(content), _STATUS.get(error.code, 400))
     if wait_s:
         refused.headers["retry-after"] = str(ceil(wait_s))
     return refused
 
 
 def json_route(path: str, ask: Callable[[Request], Awaitable[Response]], *methods: str) -> Route:
-    """Return a route (GET by default) that calls `ask` and turns a `MatError` into a JSON response."""
+    """Return a route (GET by default) that calls `ask` and turns a `MatError` into a JSON response.
+
+    The log gets `LOG_BURST` refusals of a client and kind, then `LOG_LINES_A_SECOND`: no PIN, no cookie and no part of
+    the body.
+    """
+    lines = TokenBuckets(LOG_LINES_A_SECOND, LOG_BURST)
 
     async def respond(request: Request) -> Response:
         try:
             return await ask(request)
         except MatError as error:
-            return error_response(request, error)
+            refused, client, path = error_response(request, error), client_ip(request), request.url.path
+            if not lines.take((client, error.code), asyncio.get_running_loop().time()):
+                log.warning(
+                    "%s %s from %s refused: %d %s", request.method, path, client, refused.status_code, error.code
+                )
+            return refused
 
     return Route(path, respond, methods=list(methods or ("GET",)))
 

@@ -9,6 +9,7 @@ import pytest
 from pi_controller.hub.messages import LOST_S, MAX_MESSAGE_BYTES, TableReport, encode
 from pi_controller.journal import file
 from pi_controller.sensing.events import Button, HandIn, HandOut, Link
+from pi_controller.web.requests import LOG_BURST
 
 
 @pytest.fixture
@@ -225,6 +226,16 @@ def test_undrawable_view_holds_up_no_report(hall, table):
 def test_report_with_a_wrong_token_is_refused(hall, table, token):
     answer = hall.post("t01", encode(TableReport("aa")), token.encode("latin-1"))
     assert (answer.status_code, answer.json()["error"]["code"]) == (401, "signed_out")
+
+
+def test_wrong_tokens_log_a_line_a_minute(hall, table, caplog):
+    for _ in range(300):
+        hall.post("t01", encode(TableReport("aa")), "x")
+    assert caplog.text.count("refused: 401") == LOG_BURST
+    hall.pass_time(60.0)
+    for _ in range(300):
+        hall.post("t01", encode(TableReport("aa")), "x")
+    assert caplog.text.count("refused: 401") == LOG_BURST + 1
 
 
 def test_token_of_another_table_is_refused(hall, table):

@@ -15,15 +15,17 @@ from hub_files import store_of
 from hub_process import HubProcess
 from inbox_messages import A, records
 from load_file import load_file
+from needed import need
 from patience import until
 from ports import free_port
-from postgres import server_of
+from postgres import BIN, server_of
 
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.host.files import write_private_file
 from pi_controller.hub.hub import TableStatus
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import MessageError, decode_view
+from pi_controller.hub.store import HANGING_S
 from pi_controller.hub.table_cards import format_judge_requests, tables_markup
 from pi_controller.hub.tokens import Tokens
 
@@ -35,10 +37,33 @@ RATE = 30
 @pytest.mark.timeout(600)
 @pytest.mark.slow
 def test_kills_lose_and_duplicate_no_record(tmp_path):
-    figures = chaos.chaos(tmp_path, tables=2, kills=10, every_s=0.1, seed=2)
+    kinds = chaos.kinds_of(None)
+    figures = chaos.chaos(tmp_path, tables=2, kills=len(kinds), every_s=0.1, seed=2)
     assert chaos.whole(figures), figures
-    assert min(figures["kills"].values()) > 0
+    assert figures["kills"].keys() == {*kinds}
+    assert figures["matches"] > 0
     assert figures["records"] > 0
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.slow
+@pytest.mark.parametrize("stop", [False, True])
+def test_second_hub_directs_when_first_dies_or_hangs(tmp_path, stop):
+    """Two real hubs on one PostgreSQL, while tables play."""
+    need(BIN, "PostgreSQL is not installed: apt install postgresql")
+    kind = "hub stop" if stop else "hub"
+    with server_of("postgresql") as server, closing(chaos.Hall(tmp_path, 2, 0.1, server)) as hall:
+        until(lambda: len(chaos.received_tables(hall.where)) == 2)
+        until(lambda: chaos.directs(hall.hubs[0]))
+        for _ in range(2):
+            hall.kill(kind, "t01", stopped_s=10.0)
+            until(lambda: chaos.directs(hall.hubs[0]) and not chaos.directs(hall.hubs[1]))
+        took, kept = hall.takeovers_s["stopped" if stop else "killed"], chaos.journals(tmp_path, hall.names)
+        assert len(took) == 2
+        assert max(took) <= chaos.MAX_TAKEOVER_S + stop * HANGING_S
+        matches = chaos.matches_of(hall.where, kept)
+    assert matches["matches"] >= 2
+    assert [matches[fault] for fault in ("called_twice", "played_twice", "counted_twice")] == [0, 0, 0]
 
 
 @pytest.mark.slow
