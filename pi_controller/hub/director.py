@@ -502,8 +502,9 @@ class Director:
                 match=match.match,
             )
             self.note(f"moved {match.order}", text, table)
-        elif over and known is None and match.order not in now.settled:
-            self._decide_automatically(t, self._result(table, epoch, game))
+        elif over and match.order not in now.settled:
+            if known is None:  # else the hub was killed before it counted
+                self._decide_automatically(t, self._result(table, epoch, game))
             report = self.now.reports.get(match.order)
             plan = self.now.plan
             if report is not None and report.expected and plan is not None and plan.results == "at_once":

@@ -118,6 +118,31 @@ def test_match_counts_once_despite_kills(hall):
     assert [one.fact for one in hall.director.history.effective_decisions if isinstance(one.fact, d.Reported)][1:] == []
 
 
+@pytest.mark.parametrize("killed", [True, False])
+def test_reported_result_counts_although_store_failed_then(hall, killed):
+    table = hall.table("t01")
+    hall.plan()
+    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
+    hall.until(lambda: table.match == "W1-1")
+    append, failed = hall.log.append, []
+
+    def fail(decision, key=""):
+        if isinstance(decision.fact, d.Confirmed) and (killed or not failed):
+            failed.append(decision)
+            raise StoreError("the disk is full")
+        append(decision, key)
+
+    hall.log.append = fail
+    table.do("toss A", "forfeit B")
+    hall.until(lambda: failed)
+    if killed:
+        hall.kill()
+        hall.start()
+    hall.until(lambda: "W1-1" in hall.now.sources)
+    assert len(hall.now.state.games["W1-1"]) == 1
+    assert not hall.now.reports
+
+
 def test_hub_restored_from_older_copy_gets_results_again(hall):
     """The tables still have their games: they come as reports, and wait for the director."""
     table = hall.table("t01")
