@@ -31,10 +31,10 @@ class TournamentLog(StoreUser):
         super().__init__(where, [_TABLE], append_only=["decisions"])
 
     def read(self) -> Iterator[Decision]:
-        """Yield all decisions in order and verify the hash chain."""
-        self._last = (0, genesis(""))
-        rows = self._store.execute("SELECT seq, t, actor, key, body, hash FROM decisions ORDER BY seq")
-        for seq, (n, t, actor, key, body, its_hash) in enumerate(rows, 1):
+        """Yield the decisions after the last one that was read or appended, in order; verify the hash chain."""
+        query = "SELECT seq, t, actor, key, body, hash FROM decisions WHERE seq > ? ORDER BY seq"
+        for n, t, actor, key, body, its_hash in self._store.execute(query, [self._last[0]]):
+            seq = self._last[0] + 1
             if n != seq or next_hash(self._last[1], _row(n, t, actor, key, body)) != its_hash:
                 raise StoreError(f"{self._store.name}: decision {seq} was changed", "use its last backup")
             self._remember_last(n, actor, key, its_hash)
@@ -60,10 +60,6 @@ class TournamentLog(StoreUser):
                 return False
             self._store.unlock("tables")
         return self._store.try_lock("director")
-
-    def has_news(self) -> bool:
-        """Return whether another hub has stored decisions since `read`."""
-        return self._store.execute("SELECT count(*) FROM decisions") != [(self._last[0],)]
 
     def append(self, decision: Decision, key: str = "") -> None:
         """Write `decision` safely to disk. Call `read` to its end first."""

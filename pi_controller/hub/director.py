@@ -150,8 +150,9 @@ class Director:
         """
         with self._lock:
             before, self.directs = self.directs, self._log.try_direct(reached=reached)
-            if self._log.has_news():  # also if it directed before: its connection may have broken for a moment
-                self.history, self._unsure = DecisionHistory(self._log.read()), None
+            for decision in self._log.read():  # also if it directed before: its connection may have broken meanwhile
+                self.history.add(decision)
+                self._unsure = None
         if self.directs:
             self.notes.pop("standby", None)
         elif "standby" not in self.notes:

@@ -29,7 +29,7 @@ class Venue:
     """An inbox and a director with a plan of four teams; what tables send goes straight into the inbox."""
 
     def __init__(self, where, **plan):
-        self.inbox, self.log = Inbox(where), TournamentLog(where)
+        self.where, self.inbox, self.log = where, Inbox(where), TournamentLog(where)
         self.director = Director(self.log, self.inbox)
         planned = d.Planned("cup", options={"points": 2}, results="at_once", calling="director", **plan)
         entered = d.Entered(tuple(d.Entry(team) for team in TEAMS))
@@ -58,6 +58,8 @@ class Venue:
 
     def restart(self):
         """Return a director as the next start of the program has it."""
+        self.log.close()
+        self.log = TournamentLog(self.where)
         self.director = Director(self.log, self.inbox)
         self.director.catch_up(9.0)
         return self.director

@@ -245,7 +245,10 @@ class Hall:
         while not directs(self.hubs[0]) and time.monotonic() < begun + PATIENCE_S:
             time.sleep(0.02)
         if directed:
-            self.takeovers_s["stopped" if how else "killed"].append(round(time.monotonic() - begun, 1))
+            took_s = round(time.monotonic() - begun, 1)
+            self.takeovers_s["stopped" if how else "killed"].append(took_s)
+            if took_s > MAX_TAKEOVER_S:
+                print(state_of(self.hubs), file=sys.stderr)
         if how:
             time.sleep(max(0.0, begun + stopped_s - time.monotonic()))
             hub.process.send_signal(signal.SIGCONT)
@@ -294,6 +297,11 @@ def start(hub):
 def directs(hub):
     """Return whether `hub` has written that it directs."""
     return hub.process.poll() is None and (hub.folder / "directs").read_text() == "True"
+
+
+def state_of(hubs):
+    """Return the last lines of the hubs' logs, and the load of the machine."""
+    return "\n".join([*(hub.log[-1000:] for hub in hubs), Path("/proc/loadavg").read_text()])
 
 
 def pause(pids, seconds):
