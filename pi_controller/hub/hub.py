@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import secrets
-import time
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from functools import partial
@@ -64,25 +63,22 @@ class TableStatus(msgspec.Struct, frozen=True):
 class Hub:
     """Takes the reports of all tables into `inbox`; calls `show` with all tables after each change.
 
-    `known` are the tables in `inbox`; None reads them from there, which may raise `StoreError`. `director` runs the
-    tournament, if there is one, and gives matches to tables. `clock` never jumps; the machine's is `ahead` of it.
+    `director` runs the tournament and gives matches to tables. `clock` never jumps; the machine's is `ahead` of it.
     """
 
     def __init__(
         self,
         inbox: Inbox,
         show: Callable[[tuple[TableStatus, ...]], None],
-        clock: Callable[[], float] = time.time,
-        director: Director | None = None,
-        *,
-        known: Iterable[str] | None = None,
+        clock: Callable[[], float],
+        director: Director,
         ahead: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._inbox = inbox
         self._show = show
         self._clock, self._ahead, self._set_s = clock, ahead, ahead()
         self._start = secrets.token_hex(4)
-        self._tables = {table: TableStatus(table) for table in (inbox.record_counts() if known is None else known)}
+        self._tables: dict[str, TableStatus] = {}
         self._known: dict[str, str] = {}
         self._director = director
         self._orders: dict[str, tuple[str, messages.Order]] = {}
@@ -105,19 +101,17 @@ class Hub:
     async def run(self, closing: asyncio.Event) -> None:
         """Work until `closing` is set."""
         self._loop = asyncio.get_running_loop()
-        if self._director is not None:
-            self._director.changed = self.wake
-            await asyncio.to_thread(self._run_or_retry, partial(self._claim, self._director, False), again=False)
-            await asyncio.to_thread(self._run_or_retry, partial(self._catch_up, self._director))
+        self._director.changed = self.wake
+        await asyncio.to_thread(self._run_or_retry, partial(self._claim, False), again=False)
+        await asyncio.to_thread(self._run_or_retry, self._catch_up)
         self._publish()
         parts: list[Coroutine[Any, Any, object]] = [
             closing.wait(),
             self._store(),
             self._publish_changes(),
             self._call(),
+            self._follow(),
         ]
-        if self._director is not None:
-            parts.append(self._follow(self._director))
         works = [asyncio.ensure_future(part) for part in parts]
         try:
             done, _ = await asyncio.wait(works, return_when=asyncio.FIRST_COMPLETED)
@@ -144,7 +138,7 @@ class Hub:
         self._reporting.add(table)
         try:
             self._note_report(table, report)
-            if report.reply is not None and self._director is not None:
+            if report.reply is not None:
                 reply = partial(self._director.handle_reply, self._clock(), table, report.reply)
                 await asyncio.to_thread(self._run_or_retry, reply)
                 self.wake()
@@ -236,30 +230,30 @@ class Hub:
             self._note_lost_tables()
             await self._read_alarms()
             reached = any(one.state == "ready" for one in self._tables.values())
-            if self._director is not None:
-                await asyncio.to_thread(self._run_or_retry, partial(self._claim, self._director, reached), again=False)
-                await self._note_set_clock(self._director)
-                await self._give_matches(self._director)
+            await asyncio.to_thread(self._run_or_retry, partial(self._claim, reached), again=False)
+            await self._note_set_clock()
+            await self._give_matches()
             self._publish()
             await is_set_within(self._due, CALL_S)
 
-    def _claim(self, director: Director, reached: bool) -> None:
+    def _claim(self, reached: bool) -> None:
         """Take over if the hub that directed is gone: the tables then report everything to this one."""
-        if director.claim(reached=reached):
+        if self._director.claim(reached=reached):
             self._start = secrets.token_hex(4)
-            self._run_or_retry(partial(self._catch_up, director))
+            self._run_or_retry(self._catch_up)
 
-    def _catch_up(self, director: Director) -> None:
+    def _catch_up(self) -> None:
         """Know the tables that have reported to another hub of the venue, and process their records."""
         known = self._inbox.record_counts()
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._add_tables, known)
-        director.catch_up(self._clock())
+        self._director.catch_up(self._clock())
 
     def _add_tables(self, known: Iterable[str]) -> None:
         self._tables = {table: TableStatus(table) for table in known} | self._tables
 
-    async def _give_matches(self, director: Director) -> None:
+    async def _give_matches(self) -> None:
+        director = self._director
         await asyncio.to_thread(self._try_again)
         plan = director.now.plan
         views = {one.table: one.view for one in self._list_tables() if one.state == "ready" and not one.alarm}
@@ -273,13 +267,13 @@ class Hub:
                 self._marks += 1
                 self._orders[table] = f"{self._start}-{self._marks}", order
 
-    async def _note_set_clock(self, director: Director) -> None:
+    async def _note_set_clock(self) -> None:
         """Let planned breaks follow the machine's clock if it was set, and tell the director."""
         by_s, self._set_s = self._ahead() - self._set_s, self._ahead()
         if abs(by_s) >= MIN_SET_S:
-            decide = partial(director.decide, self._clock(), HUB, MachineClockSet(by_s))
+            decide = partial(self._director.decide, self._clock(), HUB, MachineClockSet(by_s))
             await asyncio.to_thread(self._run_or_retry, decide)
-            director.note(
+            self._director.note(
                 "clock",
                 Sentence(
                     "The clock of this machine was set forward by {n} s. Breaks follow it; all else goes on."
@@ -296,16 +290,16 @@ class Hub:
             if shown.state == "ready" and (shown.heard is None or shown.heard < oldest):
                 self._tables[table] = msgspec.structs.replace(shown, state="lost")
 
-    async def _follow(self, director: Director) -> None:
+    async def _follow(self) -> None:
         """Let the director process new records, without delaying the acknowledgements."""
         while True:
             while self._to_follow:
                 table, epoch = next(iter(self._to_follow))
                 del self._to_follow[table, epoch]
-                if not director.directs:
+                if not self._director.directs:
                     continue  # it catches up when it takes over
                 await asyncio.to_thread(
-                    self._run_or_retry, partial(director.process_records, self._clock(), table, epoch)
+                    self._run_or_retry, partial(self._director.process_records, self._clock(), table, epoch)
                 )
             self._changed.set()
             self._records_came.clear()
@@ -323,12 +317,10 @@ class Hub:
                 version=__version__,
             )
             self._note(about, text)
-            if self._director is not None:
-                self._director.note(about, text, table)
+            self._director.note(about, text, table)
         else:
             self._newer.discard(table)
-            if self._director is not None:
-                self._director.notes.pop(about, None)
+            self._director.notes.pop(about, None)
 
     def _with_version(self, table: str, ack: messages.Ack) -> messages.Ack:
         """Add this program's version to the answer to a hello if the table's program is newer."""
@@ -337,11 +329,8 @@ class Hub:
     def note_unreadable(self, table: str, error: MatError) -> None:
         """Notify the director of a report that this hub cannot read: its table may have another version."""
         self._note(table, error.message)
-        if self._director is not None:
-            text = Sentence(
-                "{table} sends reports that this hub cannot read: install the same version on both", table=table
-            )
-            self._director.note(f"messages of {table}", text, table)
+        text = Sentence("{table} sends reports that this hub cannot read: install the same version on both", table=table)
+        self._director.note(f"messages of {table}", text, table)
 
     def _run_or_retry(self, do: Callable[[], object], *, again: bool = True) -> None:
         """Run `do`, which writes to the store; if it fails and `again` is set, retry it before the next calls."""

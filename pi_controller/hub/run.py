@@ -98,7 +98,7 @@ class HubRun:
                 settings, folder, self.director, clock, tls, tokens=opened.tokens, ahead=clock.ahead
             )
             stack.callback(pages.close)
-            hub = Hub(opened.inbox, pages.publish, clock, self.director, known=opened.known, ahead=clock.ahead)
+            hub = Hub(opened.inbox, pages.publish, clock, self.director, clock.ahead)
             pages.hub = hub
             pages.start()
             self._said(f"all tables: {pages.url}")
@@ -125,12 +125,11 @@ class HubRun:
 
 
 class _OpenStore(NamedTuple):
-    """What a hub keeps in its store; `known` are the tables with records."""
+    """What a hub keeps in its store."""
 
     inbox: Inbox
     tokens: Tokens
     director: Director
-    known: list[str]
 
 
 async def _open_store(where: Path | Database, closing: asyncio.Event, stack: AsyncExitStack) -> _OpenStore | None:
@@ -146,13 +145,12 @@ async def _open_store(where: Path | Database, closing: asyncio.Event, stack: Asy
                 tokens = tried.enter_context(await asyncio.to_thread(Tokens, where))
                 decisions = tried.enter_context(await asyncio.to_thread(TournamentLog, where))
                 director = await asyncio.to_thread(Director, decisions, inbox)
-                known = list(await asyncio.to_thread(inbox.record_counts))
             except DatabaseUnavailableError as error:
                 if error.message != noted:
                     noted = error.message
                     log.warning("no connection to the database: %s; will retry", noted)
             else:
                 stack.push(tried.pop_all())
-                return _OpenStore(inbox, tokens, director, known)
+                return _OpenStore(inbox, tokens, director)
         await is_set_within(closing, backoff.next_s())
     return None

@@ -43,7 +43,7 @@ class HubHall:
         self.log = TournamentLog(self.where)
         self.director = Director(self.log, self.inbox)
         self.tokens = self.line.tokens = Tokens(self.where)
-        self.hub = self.line.hub = Hub(self.inbox, self._show, self.clock, self.director, ahead=lambda: self.set_s)
+        self.hub = self.line.hub = Hub(self.inbox, self._show, self.clock, self.director, lambda: self.set_s)
         self._closing = asyncio.Event()
         self._run = self.loop.create_task(self.hub.run(self._closing))
 
