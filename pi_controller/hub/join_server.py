@@ -146,7 +146,6 @@ class JoinServer:
         self._compare_version = compare_version
         self._codes = JoinCodes()
         self._loop = asyncio.get_running_loop()
-        self._making = asyncio.Lock()
         self._port, self._certificate, self._clock = port, certificate, clock
         self._waiting: tuple[JoinableTable, ...] = ()
 
@@ -187,12 +186,6 @@ class JoinServer:
         """Take `table` out: its token and its code are no longer valid. Raises `StoreError`."""
         await self.revoke_code(table)
         await asyncio.to_thread(self._tokens.revoke, table)
-
-    def close(self) -> None:
-        """Revoke all codes."""
-        for one in self._codes.waiting(self._clock()):
-            self._codes.close(one.table)
-        self._update_waiting()
 
     async def _reject_known_table(self, table: str, *, anew: bool) -> None:
         await asyncio.to_thread(self._tokens.refresh, self._clock())
@@ -238,9 +231,8 @@ class JoinServer:
             log.warning("refused a table at %s: %s", address, error.message)
             return join.JoinRefused(error.message, error.hint)
         try:
-            async with self._making:
-                await self._reject_known_table(taken.table, anew=taken.anew)
-                account = await asyncio.to_thread(self._create_account, taken.table)
+            await self._reject_known_table(taken.table, anew=taken.anew)
+            account = await asyncio.to_thread(self._create_account, taken.table)
         except (MatError, OSError) as error:
             self._codes.restore(taken)
             if not isinstance(error, MatError):

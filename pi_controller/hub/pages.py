@@ -153,7 +153,8 @@ class HubPages:
         director: Director,
         clock: Callable[[], float] = time.time,
         tls: ssl.SSLContext | None = None,
-        tokens: Tokens | None = None,
+        *,
+        tokens: Tokens,
         ahead: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self.hub: Hub | None = None
@@ -291,8 +292,6 @@ class HubPages:
         app.state.tr = self._tr
         return app
 
-    # public pages
-
     def _page(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         return self._rendered_page(lambda: self._boards.page(name))
 
@@ -371,14 +370,11 @@ class HubPages:
 
     def _content(self, page: str) -> tuple[int, bytes]:
         """Return the number of the newest update and the parts of a page as JSON, cached for all watchers."""
-        if self._tokens is not None:
-            self._tokens.refresh(self._clock())
+        self._tokens.refresh(self._clock())
         seq, known = self.seq, self._rendered.get(page)
         if known is None or known[0] != seq:
             known = self._rendered[page] = seq, msgspec.json.encode(self._boards.regions(page))
         return known
-
-    # the director's console
 
     async def _console(self, request: Request) -> Response:
         try:

@@ -57,26 +57,25 @@ class HubRun:
         self._folder = folder
         self._said = said
         self._shows = sys.stdout.isatty() if shows is None else shows
-        self._listening: asyncio.Future[None] | None = None
+        self._listening = asyncio.Event()
+        self._error: BaseException | None = None
 
     async def run(self, closing: asyncio.Event) -> None:
         """Run until `closing` is set."""
-        if self._listening is None:
-            self._listening = asyncio.get_running_loop().create_future()
         try:
             await self._run(closing)
+            self._error = asyncio.CancelledError()
         except BaseException as error:
-            if not self._listening.done():
-                self._listening.set_exception(error)
-                self._listening.exception()  # marks it as retrieved: the error is raised here anyway
+            self._error = error
             raise
-        self._listening.cancel()
+        finally:
+            self._listening.set()
 
     async def wait_until_listening(self) -> None:
         """Wait until the pages are served and tables can connect; raises the error that prevents it."""
-        while self._listening is None:
-            await asyncio.sleep(0)
-        await asyncio.shield(self._listening)
+        await self._listening.wait()
+        if self._error is not None:
+            raise self._error
 
     async def _run(self, closing: asyncio.Event) -> None:
         folder, clock = self._folder, SteadyClock()
@@ -118,9 +117,7 @@ class HubRun:
                 certificate,
                 clock,
             )
-            stack.callback(pages.join_server.close)
-            assert self._listening is not None
-            self._listening.set_result(None)
+            self._listening.set()
             await hub.run(closing)
 
 

@@ -19,10 +19,8 @@ REPORTS_A_SECOND, BURST = 50.0, 400.0
 MAX_TOKEN_CHARS = 100
 
 
-def records_route(
-    hub: Callable[[], Hub | None], tokens: Callable[[], Tokens | None], clock: Callable[[], float]
-) -> Route:
-    """Return the route of the tables' reports; `hub` and `tokens` return None before the hub runs."""
+def records_route(hub: Callable[[], Hub | None], tokens: Callable[[], Tokens], clock: Callable[[], float]) -> Route:
+    """Return the route of the tables' reports; `hub` returns None before the hub runs."""
     buckets = TokenBuckets(REPORTS_A_SECOND, BURST)
 
     async def take(request: Request) -> Response:
@@ -47,11 +45,11 @@ def records_route(
     return requests.json_route(messages.RECORDS_PATH, take, "POST")
 
 
-async def _require_token(request: Request, table: str, tokens: Tokens | None, now: float) -> None:
+async def _require_token(request: Request, table: str, tokens: Tokens, now: float) -> None:
     """Raise `RequestError` unless the request is encrypted and has the token of `table`."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     sent = scheme.lower() == "bearer" and 0 < len(token) <= MAX_TOKEN_CHARS
-    if request.url.scheme != "https" or tokens is None:
+    if request.url.scheme != "https":
         raise requests.RequestError(
             "missing", "tables report over HTTPS alone", "use the address the table joined with"
         )

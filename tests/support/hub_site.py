@@ -14,6 +14,7 @@ from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.pages import HubPages
 from pi_controller.hub.settings import HubSettings
 from pi_controller.hub.setup import load_server_tls, write_certificates
+from pi_controller.hub.tokens import Tokens
 from pi_controller.tournament import decisions as d
 
 TEAMS = ("Big Coulee", "Long Hollow", "<b>Buffalo</b>", "=Enemy Swim")
@@ -40,10 +41,11 @@ class Site:
         self._stack = ExitStack()
         self.inbox = self._stack.enter_context(Inbox(folder / "hub.sqlite"))
         self.log = self._stack.enter_context(TournamentLog(folder / "hub.sqlite"))
+        tokens = self._stack.enter_context(Tokens(folder / "hub.sqlite"))
         self.director = Director(self.log, self.inbox)
         page |= zip(("port", "https", "stream"), self.ports, strict=True)
         settings = HubSettings.model_validate({"page": page, "marks": marks or {}})
-        self.pages = HubPages(settings, folder, self.director, self.clock, load_server_tls(folder))
+        self.pages = HubPages(settings, folder, self.director, self.clock, load_server_tls(folder), tokens=tokens)
         self._stack.callback(self.pages.close)
         self.pages._signing.authenticator.pins = cheap()
         self.open()
