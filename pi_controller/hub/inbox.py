@@ -35,6 +35,8 @@ _TABLES = (
 
 
 log = logging.getLogger(__name__)
+LATE_S = 1.0
+"""A question that was held up on its way says less than the table has: it asks again, later than this."""
 MAX_SEQ = 2**53 - 1
 """The largest record number that the messages allow."""
 
@@ -73,6 +75,8 @@ class Inbox(StoreUser):
         self.gaps = 0
         """Records received before their predecessor."""
         self._held: dict[str, dict[str, _StoredJournal]] = {}
+        self._behind: dict[tuple[str, str], float] = {}
+        """Since when a table, by its questions, has less of a journal than the hub."""
         self._lock = threading.RLock()
         """Held during a transaction, so that uncommitted records are never read."""
         self._alarms = (0, 0)
@@ -177,7 +181,7 @@ class Inbox(StoreUser):
             found = self._store.execute(query, (table, epoch, first, last))
         yield from map(JournalRow._make, found)
 
-    def _hello(self, t: float, table: str, hello: Hello) -> Ack:
+    def _hello(self, t: float, table: str, hello: Hello) -> Ack | None:
         self._held.pop(table, None)  # another hub on the database may have taken its reports meanwhile
         known = self._games(table)
         last = hello.games[-1]
@@ -190,7 +194,11 @@ class Inbox(StoreUser):
             return Ack(last.epoch, refused.seq, hello.ask, "replaced")
         for game in hello.games:
             held = known.get(game.epoch) or self._add(table, game.epoch)
-            if not held.refused and held.seq > game.seq:
+            if held.seq <= game.seq:
+                self._behind.pop((table, game.epoch), None)
+            elif not held.refused:
+                if t - self._behind.setdefault((table, game.epoch), t) < LATE_S:
+                    return None
                 what = f"its journal ends with record {game.seq}, and the hub has {held.seq}"
                 self._refuse(t, table, game.epoch, held, what)
         wanted = next(

@@ -93,8 +93,21 @@ def test_changed_journal_raises_alarm_and_is_not_merged(inbox, first):
 
 def test_older_journal_copy_raises_tampered_alarm(inbox):
     take(inbox, events(A, 1, 5))
-    assert take(inbox, Hello("b", (SentGame(A, 4),))) == Ack(A, 5, "b", "tampered")
+    older = [("t01", Hello("b", (SentGame(A, 4),)))]
+    assert inbox.store_messages(10.0, older) == []
+    assert inbox.store_messages(12.0, older) == [("t01", Ack(A, 5, "b", "tampered"))]
     assert "ends with record 4, and the hub has 5" in inbox.alarms()[0].message
+
+
+def test_late_questions_raise_no_alarm(inbox):
+    """They were sent before records that took another way: to another hub, or by a new connection."""
+    take(inbox, events(A, 1, 5))
+    late = [("t01", Hello("b", (SentGame(A, 4),)))]
+    for t in (10.0, 10.2, 20.0, 20.1):
+        assert inbox.store_messages(t, late) == []
+        if t == 10.2:
+            assert take(inbox, Hello("c", (SentGame(A, 5),))) == Ack(A, 5, "c")
+    assert inbox.alarms() == []
 
 
 def test_failed_write_is_not_acknowledged(inbox, where):
