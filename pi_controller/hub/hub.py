@@ -102,13 +102,13 @@ class Hub:
         """Work until `closing` is set."""
         self._loop = asyncio.get_running_loop()
         self._director.changed = self.wake
-        await asyncio.to_thread(self._run_or_retry, partial(self._claim, False), again=False)
-        await asyncio.to_thread(self._run_or_retry, self._catch_up)
-        self._publish()
+        await self._claim()
+        self._again.append(self._catch_up)
         parts: list[Coroutine[Any, Any, object]] = [
             closing.wait(),
             self._store(),
             self._publish_changes(),
+            self._keep_claiming(),
             self._call(),
             self._follow(),
         ]
@@ -229,18 +229,25 @@ class Hub:
             self._due.clear()
             self._note_lost_tables()
             await self._read_alarms()
-            reached = any(one.state == "ready" for one in self._tables.values())
-            await asyncio.to_thread(self._run_or_retry, partial(self._claim, reached), again=False)
             await self._note_set_clock()
             await self._give_matches()
             self._publish()
             await is_set_within(self._due, CALL_S)
 
-    def _claim(self, reached: bool) -> None:
+    async def _keep_claiming(self) -> None:
+        """Claim to direct every second, whatever else waits for the store: who hangs loses it to another hub."""
+        while True:
+            await asyncio.sleep(CALL_S)
+            await self._claim()
+
+    async def _claim(self) -> None:
         """Take over if the hub that directed is gone: the tables then report everything to this one."""
-        if self._director.claim(reached=reached):
-            self._start = secrets.token_hex(4)
-            self._run_or_retry(self._catch_up)
+        reached = any(one.state == "ready" for one in self._tables.values())
+        with suppress(StoreError):  # all else notes it
+            if await asyncio.to_thread(self._director.claim, reached=reached):
+                self._start = secrets.token_hex(4)
+                self._again.append(self._catch_up)
+                self.wake()
 
     def _catch_up(self) -> None:
         """Know the tables that have reported to another hub of the venue, and process their records."""
