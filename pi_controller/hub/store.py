@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -77,7 +78,7 @@ class Store(ABC):
 
     @abstractmethod
     def execute_many(self, query: str, rows: Iterable[Iterable[Any]]) -> None:
-        """Execute `query` for the values of each row, with few round trips to a database."""
+        """Execute `query`, an INSERT that ends with its VALUES, for each of the rows, with one round trip."""
 
     @abstractmethod
     def transaction(self) -> Any:
@@ -247,8 +248,10 @@ class _PostgresStore(Store):
             return cursor.fetchall() if cursor.description else []
 
     def execute_many(self, query: str, rows: Iterable[Iterable[Any]]) -> None:
-        with self._errors("written"), self._connected().cursor() as cursor:
-            cursor.executemany(cast("Any", query.replace("?", "%s")), map(tuple, rows))
+        # psycopg's executemany is a pipeline: a program that hangs in one would never be `idle_in_transaction`
+        rows = list(rows)
+        begin, _, values = query.rpartition("VALUES ")
+        self.execute(f"{begin}VALUES {', '.join([values] * len(rows))}", chain.from_iterable(rows))
 
     @contextmanager
     def transaction(self) -> Generator[None]:
