@@ -11,7 +11,7 @@ program alone: a database works in programs of its own), memory of an open venue
 disk (kB). The status is 1 unless each venue holds all records and each directed one counts all its matches.
 
 What it does not show: venues that write at once, for these come one after the other; connections, of which each hub
-holds two; reports over HTTPS; a slower disk than this machine's.
+holds three; reports over HTTPS; a slower disk than this machine's.
 """
 
 import argparse
