@@ -336,7 +336,9 @@ class Hub:
     def note_unreadable(self, table: str, error: MatError) -> None:
         """Notify the director of a report that this hub cannot read: its table may have another version."""
         self._note(table, error.message)
-        text = Sentence("{table} sends reports that this hub cannot read: install the same version on both", table=table)
+        text = Sentence(
+            "{table} sends reports that this hub cannot read: install the same version on both", table=table
+        )
         self._director.note(f"messages of {table}", text, table)
 
     def _run_or_retry(self, do: Callable[[], object], *, again: bool = True) -> None:
