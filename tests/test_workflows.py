@@ -34,6 +34,7 @@ def test_actionlint_finds_no_fault(actionlint):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_actionlint_finds_unknown_runner(actionlint, tmp_path):
     text = WORKFLOWS[0].with_name("checks.yml").read_text("utf-8")
     (tmp_path / "checks.yml").write_text(text.replace("ubuntu-24.04\n", "ubuntu-24.05\n", 1), "utf-8")

@@ -116,12 +116,13 @@ def start_card(release: Release, card: str) -> None:
 
 def make_sboms(release: Release) -> None:
     """Write the bill of materials of each card that is there."""
-    from sbom import format_sbom, parse_list  # noqa: PLC0415  # its library is needed for this step alone
+    from sbom import check_sbom, format_sbom, parse_list  # noqa: PLC0415  # its library is needed for this step alone
 
     pinned = parse_versions(release.versions.read_text("utf-8")).requirements
     for card, path in existing_cards(release, "versions.txt"):
         installed = parse_list(path.read_text("utf-8"))
         text = format_sbom(card, installed, pinned, debian=release.debian, epoch=commit_time())
+        check_sbom(text)
         (release.out / release.name_card(card, "cdx.json")).write_text(text, "utf-8")
 
 

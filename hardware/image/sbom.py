@@ -13,7 +13,6 @@ from cyclonedx.model.component import Component, ComponentType
 from cyclonedx.model.license import DisjunctiveLicense
 from cyclonedx.output.json import JsonV1Dot6
 from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
 from versions import Requirement, VersionsError, normalize_name
 
@@ -55,7 +54,7 @@ def parse_list(text: str) -> Installed:
 def format_sbom(card: str, installed: Installed, pinned: Sequence[Requirement], *, debian: int, epoch: int) -> str:
     """Return the bill of materials of `card` ("table"), with the hashes of `pinned`; `epoch` is its time, s since 1970.
 
-    The same arguments give the same text. Raises `ValueError` if it does not conform to the schema of CycloneDX.
+    The same arguments give the same text.
     """
     hashes = {one.name: one.hashes for one in pinned if installed.python.get(one.name) == one.version}
     bom = Bom(serial_number=uuid.uuid5(uuid.NAMESPACE_URL, f"{OWN} {card} {installed} {epoch}"))
@@ -73,10 +72,15 @@ def format_sbom(card: str, installed: Installed, pinned: Sequence[Requirement], 
     for name, version in installed.python.items():
         bom.components.add(_component(name, version, PackageURL("pypi", None, name, version), hashes.get(name, ())))
     bom.register_dependency(bom.metadata.component, bom.components)
-    text = JsonV1Dot6(bom).output_as_string(indent=1)
+    return JsonV1Dot6(bom).output_as_string(indent=1) + "\n"
+
+
+def check_sbom(text: str) -> None:
+    """Raise `ValueError` if a bill of materials does not conform to the schema of CycloneDX."""
+    from cyclonedx.validation.json import JsonStrictValidator  # noqa: PLC0415 - compiles grammars for seconds
+
     if fault := JsonStrictValidator(SchemaVersion.V1_6).validate_str(text):
-        raise ValueError(f"the bill of materials of {card} does not conform to its schema: {fault}")
-    return text + "\n"
+        raise ValueError(f"the bill of materials does not conform to its schema: {fault}")
 
 
 def _component(name: str, version: str, url: PackageURL, hashes: Sequence[str] = ()) -> Component:

@@ -50,7 +50,7 @@ EDGE_SIGMAS = (1.3, 1.7)
 """A bead closer to a pad's edge than this many sigmas could be on either side; for one fitted inside, outside.
 
 Beads are inside far more often, and the reported sigmas are slightly too large (95 %,
-`tests/sensing/measure_beads.py`).
+`tests/tools/measure_beads.py`).
 """
 MAX_STRENGTH_SIGMAS = 2.2
 """A magnet whose strength is more sigmas than this from its kind's is no bead."""

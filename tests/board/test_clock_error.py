@@ -6,7 +6,7 @@ from load_file import load_file
 
 @pytest.fixture
 def measure():
-    return load_file("tests/board/measure_clock.py")
+    return load_file("tests/tools/measure_clock.py")
 
 
 @pytest.mark.parametrize("ppm", [-100, 100])

@@ -14,7 +14,7 @@ from pi_controller.simulation import magnetometers
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.hand_motion import HandStyle
 
-scenes = load_file("tests/sensing/measure_beads.py")
+scenes = load_file("tests/tools/measure_beads.py")
 
 
 @pytest.fixture(scope="module")

@@ -113,7 +113,7 @@ def test_the_form_has_every_key_of_the_example():
 ALONE = [one for one in every_field() if not one.fixed and other(one) is not None]
 
 
-@pytest.mark.parametrize("field", ALONE[:: cases(4, 1)], ids=lambda one: one.key)
+@pytest.mark.parametrize("field", ALONE[:: cases(8, 1)], ids=lambda one: one.key)
 @pytest.mark.parametrize("written", ["", TEXT, format_example()], ids=["empty", "by hand", "example"])
 def test_every_key_round_trips(tmp_path, field, written):
     value = other(field)
@@ -194,13 +194,13 @@ def test_fixed_keys_are_refused(path, keys):
     refused(path, {"observers.load": ["my_log"]})
 
 
-def test_500_malformed_changes_leave_the_file_unchanged(path):
+def test_random_malformed_changes_leave_the_file_unchanged(path):
     rng = random.Random(4)
     names = [one.key for one in every_field()]
     values = [None, [], {}, "\0", "x" * 500, -1, 1e400, [1, "a"], {"a": 1}, "\u202e", 10**30, "'''\n[web]\nport = 1"]
     version = read_written(path)[1]
     done = 0
-    for _ in range(500):
+    for _ in range(cases(200, 500)):
         key = rng.choice([rng.choice(names), rng.choice(names) + ".x", "", "web", "a.b", "web.", "__class__.x"])
         changes = {key: rng.choice(values), **({rng.choice(names): rng.choice(values)} if rng.random() < 0.5 else {})}
         try:

@@ -4,6 +4,7 @@ import itertools
 
 import msgspec
 import pytest
+from cases import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from played import GAMES, NAMES, play, view_of, views
@@ -16,7 +17,7 @@ from pi_controller.pinmap import pinmap
 from pi_controller.table.view import QuestionView
 
 LIGHTS = pinmap().lights
-MANY = settings(max_examples=60)
+MANY = settings(max_examples=cases(20, 60))
 
 
 def rows(view, t=0.0):

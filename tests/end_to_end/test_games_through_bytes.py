@@ -33,7 +33,7 @@ def test_same_seed_repeats_dakota_records_and_frames(tmp_path):
 
     def played(name):
         with Simulation(4, tmp_path / name, game, mischief=Mischief(0.1, 0.1)) as table:
-            table.play(cases(20.0, 3600.0))
+            table.play(cases(10.0, 3600.0))
             return [
                 (type(fact), getattr(fact, "t", None)) for _, fact in table.journal.read()
             ], table.daemon.source.session.stats.frames

@@ -208,7 +208,7 @@ def test_mat_hides_again_in_its_sealed_place():
     assert rig.game._sealed == sealed
 
 
-@pytest.mark.parametrize("seed", range(cases(2, 6)))
+@pytest.mark.parametrize("seed", range(cases(1, 6)))
 def test_unplugging_and_nonsense_at_any_moment_sticks_nowhere(seed):
     """Hands, strokes, buttons, cables and beads by chance: within the longest session everything is as before."""
     rig = Rig(seed, mat="sensors", longest_min=5)

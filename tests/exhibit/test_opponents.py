@@ -9,7 +9,7 @@ from load_file import load_file
 from pi_controller.exhibit.opponents import Guess, HabitReader, RandomOpponent
 from pi_controller.exhibit.screen import build_screen
 
-statistics = load_file("tests/exhibit/opponent_statistics.py")
+statistics = load_file("tests/tools/opponent_statistics.py")
 
 FAIR = 1 / 4
 HIDES = 4000

@@ -11,7 +11,7 @@ run = load_file("tests/exhibit/simulated_visitors.py").run
 
 @pytest.mark.parametrize("mat", ["screen", "sensors", "eye"])
 def test_hours_of_visitors_leave_it_as_it_was(mat):
-    hours = cases(0.5, 3.0)
+    hours = cases(0.25, 3.0)
     report = run(hours, seed=8, mat=mat)
     assert report["wrong"] == []
     assert report["sessions"] > 50 / 3.0 * hours
@@ -19,7 +19,7 @@ def test_hours_of_visitors_leave_it_as_it_was(mat):
 
 
 def test_with_recording_too(tmp_path):
-    report = run(0.5, seed=3, folder=tmp_path)
+    report = run(cases(0.2, 0.5), seed=3, folder=tmp_path)
     assert report["wrong"] == []
     assert len(list(tmp_path.glob("exhibit-*.sqlite"))) == report["sessions"]
 

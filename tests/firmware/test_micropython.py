@@ -128,6 +128,7 @@ def test_the_decoder_is_the_same_on_garbage(tmp_path):
     assert ears.frames > 10
 
 
+@pytest.mark.slow
 def test_the_rate_command(tmp_path):
     version, numbers = in_micropython(micropython.RATE, micropython.firmware_files(), tmp_path).splitlines()
     assert "MicroPython" in version

@@ -26,7 +26,7 @@ OPTIONS = [
     ("patol", {"players": "Kate,Ann,Bo", "circuits": 2}),
     ("patol", {"killing": False, "throws": "zuni_1891"}),
 ]
-STATES = 1200
+STATES = cases(600, 1200)
 
 
 def reached(game, seed, many):

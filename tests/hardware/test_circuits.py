@@ -84,7 +84,7 @@ WRONG_VALUES = [
 
 @pytest.mark.parametrize(
     ("circuit", "part", "value", "figure"),
-    WRONG_VALUES[:: cases(8, 1)],
+    WRONG_VALUES[:: cases(16, 1)],
 )
 def test_a_wrong_value_is_found(ngspice, circuit, part, value, figure):
     kind = "amplifier" if circuit == "amplifier" else "passive"

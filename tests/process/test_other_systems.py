@@ -12,6 +12,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from cases import cases
 from programs import finish_program, start_program
 
 from pi_controller.host import platform
@@ -86,7 +87,7 @@ def test_the_imitation_has_no_unix_modules(work):
         pytest.param("calibrate --sim", marks=pytest.mark.slow),
         "--print-manual",
         "--print-completion bash",
-    ],
+    ][:: cases(2, 1)],
 )
 def test_a_verb_needs_no_unix(work, command):
     done = run(work, *command.split())

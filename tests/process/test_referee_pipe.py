@@ -1,12 +1,13 @@
 """Innocent and guilty hides through `moccasin-mat referee` on a real pipe."""
 
 import pytest
+from cases import cases
 from load_file import load_file
 from referee_process import RefereeProcess
 
 from pi_controller.referee.settings import PRESETS
 
-HIDES = 60
+HIDES = cases(30, 60)
 """Hides in each preset; `python tests/referee/truthful_hides.py --hides 5000` plays more."""
 
 

@@ -13,7 +13,7 @@ from pi_controller.record.writing import write
 from pi_controller.rules import registry
 
 TEXTS = st.lists(st.text(max_size=30), min_size=1, max_size=4)
-EACH = -(-cases(240, 1000) // len(registry.names()))
+EACH = -(-cases(120, 1000) // len(registry.names()))
 
 
 @pytest.mark.parametrize("name", registry.names())
@@ -54,7 +54,7 @@ def test_any_bytes_are_read(fuzz, data, name):
 def test_a_short_run_of_the_fuzzer(fuzz):
     rng = random.Random(3)
     other = b"end\n"
-    for _ in range(cases(150, 400)):
+    for _ in range(cases(75, 400)):
         plain = write(fuzz.record_of(rng)).encode()
         assert fuzz.check(fuzz.damage(rng, plain, other)) == ""
         other = plain

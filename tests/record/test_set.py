@@ -5,6 +5,7 @@ import json
 import random
 
 import pytest
+from cases import cases
 from random_play import steps
 
 from pi_controller.journal.convert import from_journal, from_sheet, to_sheet
@@ -120,7 +121,7 @@ def test_set_score_round_trips_in_every_game(name):
     options = {"players": "Big Bear,true,Ká"} if name in ("bageswin", "patol") else {}
     game = registry.game(name, options)
     chance = random.Random(name)
-    for _ in range(30):
+    for _ in range(cases(12, 30)):
         states = [game.opening(), *(after for _, _, after, _ in steps(chance, game, chance.randrange(60)))]
         entries = [Move({"do": "set", **game.sheet(chance.choice(states))}, by="judge") for _ in range(3)]
         entries.append(Move({"do": "set", **game.sheet(states[0])}, superseded=True))

@@ -8,6 +8,7 @@ rolled`.
 """
 
 import pytest
+from cases import ALL_CASES
 from scenes import QUIET, SCENARIOS, Scene, steps, told
 
 from pi_controller.errors import MatError
@@ -23,7 +24,8 @@ def scene(tmp_path):
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_scenario(path, scene):
-    for number, happens, expected, states in steps(path.read_text("utf-8")):
+    story_steps = [*steps(path.read_text("utf-8"))]
+    for number, happens, expected, states in story_steps:
         where = f"{path.name}:{number}: {happens}"
         line, refused, code = (part.strip() for part in happens.partition("refused:"))
         if refused:
@@ -43,7 +45,8 @@ def test_scenario(path, scene):
         if scene.table:
             view = scene.table.view
             assert scene.game.name != "dakota" or sum(view.sheet["long"].values()) + view.sheet["middle"] == 20, where
-            assert fold(scene.game, scene.journal.read()) == scene.table.story, where
+            if ALL_CASES or number == story_steps[-1][0] or happens.startswith(("undo", "restart")):
+                assert fold(scene.game, scene.journal.read()) == scene.table.story, where
             asked = view.question is not None and view.question.about != "disc_dead"
             due = view.phase in ("hit", "throw") and not asked and view.sensors and not view.held
             assert scene.table.armed == due, where

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import cases
 from load_file import load_file
 
 from pi_controller.board.messages import Touch
@@ -21,7 +22,7 @@ from pi_controller.sensing.hands import HandDetector
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.hand_motion import Hand, HandStyle
 
-measure = load_file("tests/sensing/measure_hands.py")
+measure = load_file("tests/tools/measure_hands.py")
 
 HZ = 50
 
@@ -100,7 +101,7 @@ STYLES = {
 
 @pytest.mark.parametrize("style", STYLES)
 def test_every_hand_of_a_hide_is_seen_once(style: str) -> None:
-    for seed in range(12):
+    for seed in range(cases(4, 12)):
         rng = np.random.default_rng([seed, len(style)])
         cloth = Cloth(rng, noise=rng.uniform(1, 2), drift=rng.uniform(-0.15, 0.15))
         cloth.wait(1.0)
@@ -148,7 +149,7 @@ def test_two_hands_at_once(seed: int) -> None:
     assert cloth.story() == [("in", first), ("in", second), ("out", first), ("out", second)]
 
 
-@pytest.mark.parametrize(("drift", "strength"), [(-0.12, 30.0), (0.12, 60.0), (0.0, 25.0)])
+@pytest.mark.parametrize(("drift", "strength"), [(-0.12, 30.0), (0.12, 60.0), (0.0, 25.0)][:: cases(3, 1)])
 def test_a_hand_may_rest_five_minutes(drift: float, strength: float) -> None:
     cloth = Cloth(np.random.default_rng(1), drift=drift)
     cloth.wait(5.0)
@@ -296,7 +297,7 @@ def test_other_numbers_of_pads_and_strips() -> None:
 @pytest.mark.parametrize("side", ["hider", "hitter"])
 @pytest.mark.parametrize("style", STYLES)
 def test_hand_events_name_the_entry_side(side: str, style: str) -> None:
-    for seed in range(5):
+    for seed in range(cases(2, 5)):
         cloth = Cloth(np.random.default_rng([seed, 5]), turned=side == "hitter")
         cloth.wait(1.0)
         for pad in (2, 4, 1, 3):
@@ -329,7 +330,7 @@ def test_waiting_hider_hand_does_not_mislabel_hitter(quick: bool) -> None:
 
 
 def test_fists_on_four_pads_give_in_and_out() -> None:
-    for seed in range(10):
+    for seed in range(cases(4, 10)):
         scene = measure.Scene(seed, Conditions.drums() if seed % 2 else Conditions.quiet(), HandDetector(most_hands=4))
         scene.hands = [Hand("hider") for _ in range(4)]
         wanted: list[tuple[str, int]] = []
@@ -349,6 +350,7 @@ def test_fists_on_four_pads_give_in_and_out() -> None:
         assert all(e.side == "hider" and e.sure for e in scene.events), seed
 
 
+@pytest.mark.slow
 def test_four_fists_may_rest_five_minutes() -> None:
     cloth = Cloth(np.random.default_rng(11), drift=0.1, detector=HandDetector(most_hands=4))
     cloth.wait(5.0)
@@ -404,7 +406,7 @@ def test_a_trailing_sleeve_does_not_hold_the_pad() -> None:
         assert measure.verdict(scene.events, truth) == "exact", seed
 
 
-@pytest.mark.parametrize("style", measure.STYLES)
+@pytest.mark.parametrize("style", [*measure.STYLES][:: cases(2, 1)])
 def test_a_hide_of_every_hider(style: str) -> None:
     for seed, mat in enumerate(measure.MATS.values()):
         if style != "lingering" or seed == 2:
@@ -520,7 +522,7 @@ HIDES = BY_STYLE | BY_WORLD | TELLING
 RECORDED = Path(__file__).with_name("hand_figures.json")
 
 
-@pytest.mark.parametrize("name", HIDES)
+@pytest.mark.parametrize("name", cases(TELLING, HIDES))
 def test_events_are_those_recorded(name):
     assert HIDES[name]() == json.loads(RECORDED.read_text("utf-8"))[name]
 

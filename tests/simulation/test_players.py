@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from cases import cases
 from foretold import predict
 from ground_truth import true_sheets
 from pipe_people import judge_hands
@@ -208,7 +209,7 @@ class AllSeeingTable:
             self.tick()
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", cases([2], [1, 2]))
 @pytest.mark.parametrize("mischief", [Mischief(), Mischief(fouls=0.25, doubts=0.2)])
 def test_people_play_whole_game_as_predicted(seed: int, mischief: Mischief) -> None:
     table = AllSeeingTable(seed, mischief)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from msgspec import UNSET
 
+from pi_controller.journal.file import decode, rows
 from pi_controller.journal.journal import Journal
 from pi_controller.record.notation import format_action
 from pi_controller.referee.facts import ActionPlayed, FoulSeen, Notice, PadOpened, Question, QuestionWithdrawn, Reveal
@@ -164,7 +165,7 @@ class Scene:
             for event in self.events(words):
                 self.table.mat_event(event)
             self.table.tick(self.t)
-        return [fact for seq, _, fact in self.journal.records() if seq > before]
+        return [decode(row.body) for row in rows(self.journal.database(), first=before + 1)]
 
     def call(self, words, line):
         match words:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from cases import cases
 from corruptions import KINDS, TARGETS, hurt, play_journal
 
 from pi_controller.config import Settings
@@ -114,7 +115,7 @@ def test_strict_setting_leaves_a_damaged_journal_alone(path):
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(cases(1, 3)))
 def test_any_damage_starts_with_all_provable_records(played, tmp_path, seed):
     chance = random.Random(seed)
     for n, (kind, target) in enumerate((kind, target) for kind in KINDS for target in TARGETS):

@@ -5,6 +5,7 @@ import shutil
 import stat
 
 import pytest
+from cases import cases
 from corruptions import KINDS, TARGETS, hurt, one_case, play_journal, saved
 
 from pi_controller.cli import main
@@ -45,7 +46,7 @@ def contents(folder):
 @pytest.mark.parametrize("kind", KINDS)
 def test_damage_loses_nothing_or_is_refused(played, tmp_path, target, kind):
     if kind != "gone" or target == "killed-journal":
-        for n in range(2):
+        for n in range(cases(1, 2)):
             found = one_case(played[0], tmp_path / str(n), target, kind, random.Random(f"{target}{kind}{n}"))
             assert found[0] in {"nothing lost", "refused"}, found
 

@@ -6,7 +6,6 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from cases import cases
 from corruptions import leave_unfinished
 
 from pi_controller.cli import main
@@ -61,13 +60,13 @@ def damaged(data, chance):
     return bytes(data)
 
 
-@pytest.mark.parametrize("seed", range(1, cases(2, 4)))
+@pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.slow
-def test_40_damaged_copies(game, tmp_path, seed):
+def test_damaged_copies_recover_a_provable_prefix(game, tmp_path, seed):
     folder, rows = game
     chance = random.Random(seed)
     kept = []
-    for n in range(40):
+    for n in range(60):
         path, new = tmp_path / f"{n}.sqlite", tmp_path / f"{n}.new"
         name = chance.choice(["whole", "killed"])
         for ending in ("", "-journal")[: 1 + (name == "killed")]:

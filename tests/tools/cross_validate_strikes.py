@@ -19,9 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sensing"))
-
 from strike_recordings import GAIN_DB, Recording, Score, as_board, four_pads, single_pads
 
 from pi_controller.sensing.strike_settings import StrikeSettings

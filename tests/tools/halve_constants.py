@@ -127,7 +127,7 @@ def first_failing_test(detector, module, name, factor):
         numbers = re.sub(r"[\d.]+", lambda one: repr(changed(json.loads(one[0]), factor)), found[1])
         path.write_text(source[: found.start(1)] + numbers + source[found.end(1) :], "utf-8")
         files = [str(one) for begins in TESTS[detector] for one in sorted(copy.glob(f"tests/sensing/{begins}*.py"))]
-        command = [sys.executable, "-m", "pytest", "-q", "-n0", "-x", "-p", "no:cacheprovider", *files]
+        command = [sys.executable, "-m", "pytest", "-q", "-n0", "-x", "--all", "-p", "no:cacheprovider", *files]
         # the copy's package is found before the one that is installed
         done = subprocess.run(
             command, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, capture_output=True, text=True, check=False

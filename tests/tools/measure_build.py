@@ -2,19 +2,16 @@
 
 python tests/tools/measure_build.py [N]
 
-The scenes are those of `sensing/measure_beads.py`, one marked bead, and ojibwe's four balls: all magnetometers too
+The scenes are those of `tests/tools/measure_beads.py`, one marked bead, and ojibwe's four balls: all magnetometers too
 deep or too high, each at a random place farther off, or the one nearest to the first bead turned by a quarter. A
 simulation, not evidence about a real mat.
 """
 
 import sys
 from collections import Counter
-from pathlib import Path
 
-import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sensing"))
 import measure_beads as scenes
+import numpy as np
 
 
 def play(kind: str, number: int, *, deeper: float = 0.0, scatter: float = 0.7, turned: bool = False) -> str:

@@ -24,9 +24,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import signal
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sensing"))
-
 from strike_recordings import BOARD_HZ, GAIN_DB, POST_S, Recording, as_board, four_pads
 
 from pi_controller.board.messages import Piezo, Touch

@@ -10,7 +10,7 @@ from pi_controller.tournament import decisions as d
 from pi_controller.tournament.timetable import DEFAULT_GAME_S, MIN_PLAYED, estimate_timetable, measure_durations
 
 TABLES = ("t01", "t02")
-timetable_error = load_file("tests/tournament/timetable_error.py")
+timetable_error = load_file("tests/tools/timetable_error.py")
 
 
 def hall(teams=8, **plan):

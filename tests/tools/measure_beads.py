@@ -1,6 +1,6 @@
 """Seeded scenes of beads on a simulated mat, and how often the tracker reads them right.
 
-python tests/sensing/measure_beads.py [N] [--worlds | --kinds KIND...] [--processes 2] [--seed 2026] [--size 8]
+python tests/tools/measure_beads.py [N] [--worlds | --kinds KIND...] [--processes 2] [--seed 2026] [--size 8]
     [--depth 18 --range 3000]
 
 The scenes have their own dipole formula and their own faults: every sensor has a gain, an offset and a place that are

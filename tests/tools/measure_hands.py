@@ -1,6 +1,6 @@
 """Hides by hiders of twelve styles, and how often their passes are counted right.
 
-    python tests/sensing/measure_hands.py --hides 2000 [--processes 2] [--first SEED] [--worlds]
+    python tests/tools/measure_hands.py --hides 2000 [--processes 2] [--first SEED] [--worlds]
 
 With `--worlds` the hiders are the steady, quick and slow ones, in surroundings worse than the mats of the simulation
 (`WORLDS`). A hand is *stuck* if the detector still has one under a pad ten seconds after the last one left.

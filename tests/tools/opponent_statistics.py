@@ -1,4 +1,4 @@
-"""How often the first guess finds, against hiders of several habits: `python tests/exhibit/opponent_statistics.py`.
+"""How often the first guess finds, against hiders of several habits: `python tests/tools/opponent_statistics.py`.
 
 Each visit is a new visitor whom nobody knows; the shares are over all hides of all visits.
 """

@@ -1,6 +1,6 @@
 """How far the board's clock on the host's is off, for links that delay in different ways.
 
-    python tests/board/measure_clock.py
+    python tests/tools/measure_clock.py
 
 prints p50, p99 and the worst error in ms of each model, over ten minutes of pings from half a minute on, and the
 least that any clock could promise there. One way's delay that is always longer than the other's cannot be told from

@@ -1,4 +1,4 @@
-"""Score the shipped strike detector: `python tests/sensing/score_strikes.py [--recordings FOLDER] [--board passive]`.
+"""Score the shipped strike detector: `python tests/tools/score_strikes.py [--recordings FOLDER] [--board passive]`.
 
 Without `--board` the recordings are scored as they are, with it as the mat board samples them behind the named circuit
 of `hardware/circuits.md`: 4 kHz, the sum of 16 readings with the converter's noise and steps. `--worlds` adds what may

@@ -1,6 +1,6 @@
 """Measure the error of the timetable: 24 teams, double elimination, 4 tables, a day with a lunch break, simulated.
 
-python tests/tournament/timetable_error.py [--days 6] [--every 120]
+python tests/tools/timetable_error.py [--days 6] [--every 120]
 
 Each match takes another time: its median is not the timetable's default, slow pairs of teams are slow, some matches
 take twice as long, and the director confirms late. Every two minutes the timetable is asked; where it says "in about 10
