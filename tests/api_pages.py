@@ -5,7 +5,7 @@
 Needs `pdoc` (the extra `test`). The first page to open is `FOLDER/index.html`.
 """
 
-import sys
+import argparse
 import warnings
 from importlib import import_module
 from pathlib import Path
@@ -24,8 +24,10 @@ def build(folder):
     for package in map(import_module, PACKAGES):
         for name in package.__all__:  # what is imported when it is first used must be there to be looked at
             getattr(package, name)
-    pdoc.pdoc(*PACKAGES, output_directory=Path(folder))
+    pdoc.pdoc(*PACKAGES, output_directory=folder)
 
 
 if __name__ == "__main__":
-    build(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    build(parser.parse_args().folder)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from cases import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_views import make_view
@@ -112,7 +113,7 @@ def test_short_sticks_come_from_both_ends(view):
 def test_no_pixel_changes_faster_than_half_a_hertz(view, phase, asked):
     question = QuestionView("found", (), ()) if asked else None
     shown = view(phase=phase, winner="B" if phase == "over" else None, question=question)
-    seconds, per_second = 20, 50
+    seconds, per_second = cases(8, 20), 50
     frames = [frame(shown, i / per_second) for i in range(seconds * per_second)]
     for pixel in range(LIGHTS.count):
         level = [sum(one[pixel]) for one in frames]

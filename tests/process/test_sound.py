@@ -9,14 +9,19 @@ import tempfile
 import numpy as np
 import pytest
 from memory_sound import MemorySound
+from needed import need
 
 from pi_controller.display import speech
 from pi_controller.display.sound import OVERTIME_S, AplaySound, SoundError
 
-ALSA = shutil.which("aplay") is not None
-needs_alsa = pytest.mark.skipif(not ALSA, reason="there is no aplay on the path")
 PULLED = "aplay: pcm_write:2127: write error: No such device"
 PLAYS = "cat >/dev/null; exec sleep 30"
+
+
+@pytest.fixture(scope="module")
+def _alsa():
+    """Need ALSA's player."""
+    need(shutil.which("aplay"), "there is no aplay on the path")
 
 
 class InMemory:
@@ -217,7 +222,7 @@ def test_no_sample_runs_over(program, tmp_path, clip):
     sound.stop()
 
 
-@needs_alsa
+@pytest.mark.usefixtures("_alsa")
 def test_real_aplay_plays_the_samples(tmp_path, clip):
     kept = tmp_path / "out.raw"
     sound, one = AplaySound(f"tee:null,{kept},raw"), clip(0.5, rate=44100)
@@ -228,7 +233,7 @@ def test_real_aplay_plays_the_samples(tmp_path, clip):
     assert np.allclose(heard / 32767, one.samples[:, 0], atol=1 / 32767)
 
 
-@needs_alsa
+@pytest.mark.usefixtures("_alsa")
 @pytest.mark.parametrize("rate", [4000, 8000, 44100, 192000])
 def test_real_aplay_takes_every_allowed_rate(rate, clip):
     sound = AplaySound("null")
@@ -237,7 +242,7 @@ def test_real_aplay_takes_every_allowed_rate(rate, clip):
     assert not sound.is_playing()
 
 
-@needs_alsa
+@pytest.mark.usefixtures("_alsa")
 def test_real_aplay_reports_missing_loudspeaker(clip):
     sound = AplaySound("no_such_loudspeaker")
     sound.play(clip(), 1.0)

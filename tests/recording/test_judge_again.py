@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import msgspec
 import pytest
+from cases import cases
 from load_file import load_file
 
 from pi_controller.recording.entries import RecordingError, RecordingGap
@@ -18,7 +19,7 @@ from pi_controller.simulation.simulation import Simulation
 tool = load_file("tests/tools/judge_again.py")
 
 
-@pytest.fixture(scope="module", params=["smooth", "judged_game"])
+@pytest.fixture(scope="module", params=cases(["judged_game"], ["smooth", "judged_game"]))
 def played(request):
     return request.getfixturevalue(request.param)
 

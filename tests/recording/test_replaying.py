@@ -5,6 +5,7 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 import pytest
+from cases import cases
 
 from pi_controller.calibration.profile import Profile, TouchProfile
 from pi_controller.recording.entries import RecordingError, RecordingGap
@@ -13,7 +14,7 @@ from pi_controller.recording.store import Recording
 from pi_controller.sensing.events import HandIn
 
 
-@pytest.fixture(scope="module", params=["smooth", "judged_game"])
+@pytest.fixture(scope="module", params=cases(["judged_game"], ["smooth", "judged_game"]))
 def played(request):
     return request.getfixturevalue(request.param)
 

@@ -8,6 +8,7 @@ and answers what is asked. After that what was broken is mended, and a plain hid
 from pathlib import Path
 
 import pytest
+from cases import cases
 from scenes import Scene
 
 from pi_controller.referee.settings import PRESETS
@@ -54,8 +55,10 @@ def answer(scene):
     scene.do(f"answer {next((one for one in HARMLESS if one in asked.choices), asked.choices[0])}")
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize(("happens", "steps"), stories(), ids=[happens for happens, _ in stories()])
+EACH = [(happens, steps, preset) for happens, steps in stories() for preset in PRESETS][:: cases(3, 1)]
+
+
+@pytest.mark.parametrize(("happens", "steps", "preset"), EACH, ids=[f"{one[0]}-{one[2]}" for one in EACH])
 def test_no_table_is_stuck(happens, steps, preset, scene):
     scene.afresh(preset)
     scene.do("link up")

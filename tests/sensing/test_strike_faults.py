@@ -176,7 +176,7 @@ def test_missing_samples_are_named_for_a_second():
 @pytest.mark.parametrize("rms", [1.2, 40.0])
 def test_constant_filled_stretch_gives_no_strike(pads, lost, seconds, rms):
     found = []
-    for seed in range(2):
+    for seed in range(cases(1, 2)):
         x = counts(noise(7.5, pads, rms, seed))
         start = 6000 + 517 * seed
         gap = x[start : start + round(seconds * RATE)]

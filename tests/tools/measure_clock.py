@@ -7,6 +7,7 @@ least that any clock could promise there. One way's delay that is always longer 
 an offset: half the difference of the two shortest delays stays, whatever is done.
 """
 
+import argparse
 import random
 import sys
 from pathlib import Path
@@ -92,6 +93,7 @@ def figures(name, ppm, seed):
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     print(f"{'delays':36} {'ppm':>5} {'p50':>7} {'p99':>7} {'worst':>7}   least, ms")
     for name, (_, _, least) in MODELS.items():
         for ppm in (-100, 0, 100):

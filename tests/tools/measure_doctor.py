@@ -20,7 +20,11 @@ from pi_controller.simulation.sim_builder import Calibrator
 from pi_controller.tools import doctor_checks
 
 HALLS = {"quiet": Conditions.quiet(), "drums": Conditions.drums()}
-PARTS = {"piezo": "piezo of pad {} ", "touch": "touch strip {} ", "magnetometer": "magnetometer {} "}
+PARTS = {
+    **dict.fromkeys(("piezo", "diode", "disc", "bias"), "piezo of pad {} "),
+    "touch": "touch strip {} ",
+    "magnetometer": "magnetometer {} ",
+}
 
 
 def failed(seed, hall, faults=()):
@@ -59,7 +63,7 @@ def main():
     print(f"sound mats: {len(sound)}, of which wrongly failed: {sum(map(bool, sound))}")
     draw, wrong, looked = random.Random(5), 0, 0
     for kind, (_, count, _) in KINDS.items():
-        for _ in range(args.faults if count else 0):
+        for _ in range(args.faults if kind.partition("-")[2] in PARTS else 0):
             number, hall = draw.randint(1, count), draw.choice(list(HALLS))
             names = failed(draw.randint(200, 999), hall, [SimulatedFault(kind, number)])
             looked += 1
