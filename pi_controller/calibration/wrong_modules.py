@@ -37,7 +37,7 @@ LEFT_OUT_COST = 15.0
 """Cost of leaving a module out of the fits of its pad."""
 MAX_LEFT_OUT = 2
 """Modules of one pad that may be left out."""
-LOOSE = 4.0
+LOOSE = 6.0
 """Share of the limit of noise up to which a module's reading may fit before the beads are fitted with all modules."""
 MAX_ROUNDS = 3
 """Rounds of finding wrong modules, each after those found before are corrected."""

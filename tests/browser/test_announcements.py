@@ -21,8 +21,8 @@ HEARD = {
             (
                 "polite",
                 (
-                    "Second hit, pad 2: found. Called: Paguga. The bead was under pad 2. "
-                    "Sticks: Big Coulee 8, Long Hollow 0, in the middle 12. "
+                    "Second hit, pad 2: found. The bead was under pad 2. Called: Paguga. "
+                    "Points: Big Coulee 0, Long Hollow 0. Sticks: Big Coulee 8, Long Hollow 0. Middle: 12. "
                     "Found at the second hit: four sticks to Big Coulee, who hide again."
                 ),
             )
@@ -34,28 +34,39 @@ HEARD = {
         [
             (
                 "polite",
-                "Called: Missed. Big Coulee 4, Long Hollow 0. Missed: four counters to Big Coulee, who hide again.",
+                (
+                    "Called: Missed. Short sticks: Big Coulee 0, Long Hollow 0. Counters: Big Coulee 4, Long Hollow 0. "
+                    "Pool: 16. Missed: four counters to Big Coulee, who hide again."
+                ),
             )
         ],
     ],
     "slahal": [
         [("polite", "Big Coulee hides, Long Hollow guesses.")],
-        [("polite", "Called: One caught, one missed. Big Coulee 7, Long Hollow 4. One pair is out: left or right.")],
+        [
+            (
+                "polite",
+                (
+                    "Called: One caught, one missed. Sticks: Big Coulee 7, Long Hollow 4. Live: Big Coulee 5, "
+                    "Long Hollow 4. Dead: Big Coulee 1, Long Hollow 0. Pairs out: 1. One pair is out: left or right."
+                ),
+            )
+        ],
     ],
     "bageswin": [
-        [("polite", "The last throw: 20. Ann 20, Bo 0, Cy 0.")],
-        [("polite", "The last throw: 0. Ann 20, Bo 0, Cy 0. Bo throws.")],
+        [("polite", "The last throw: 20. Sticks: Ann 20, Bo 0, Cy 0. Bank: 80.")],
+        [("polite", "The last throw: 0. Sticks: Ann 20, Bo 0, Cy 0. Bank: 80. Bo throws.")],
     ],
     "plum_stone": [
         [("polite", "Big Coulee throws.")],
-        [("polite", "The last throw: 10. Big Coulee 10, Long Hollow 0.")],
-        [("polite", "The last throw: 0. Big Coulee 10, Long Hollow 0. Long Hollow throws.")],
-        [("polite", "The last throw: 0. Big Coulee 10, Long Hollow 0. Big Coulee throws.")],
+        [("polite", "The last throw: 10. Counters: Big Coulee 10, Long Hollow 0. Pile: 90.")],
+        [("polite", "The last throw: 0. Counters: Big Coulee 10, Long Hollow 0. Pile: 90. Long Hollow throws.")],
+        [("polite", "The last throw: 0. Counters: Big Coulee 10, Long Hollow 0. Pile: 90. Big Coulee throws.")],
     ],
     "patol": [
         [("polite", "Ann throws.")],
-        [("polite", "The last throw: 10. Ann 10, Bo 0.")],
-        [("polite", "The last throw: 3. Ann 13, Bo 0. Bo chooses a river and a direction.")],
+        [("polite", "The last throw: 10. Notches: Ann 10, Bo 0.")],
+        [("polite", "The last throw: 3. Notches: Ann 13, Bo 0. Bo chooses a river and a direction.")],
     ],
 }
 

@@ -290,7 +290,7 @@ def test_team_list_counts_after_preview(site, chromium):
             assert form.locator("bdi").all_inner_texts() == ["Veblen", "Ann", "Bo", "Peever", "Cy"]
         assert site.director.now.entered == ()
         form.locator("button").click()
-        wait_until(lambda: site.director.now.entered == ("Veblen", "Peever"))
+        wait_until(page, lambda: site.director.now.entered == ("Veblen", "Peever"))
 
 
 def test_done_message_disappears_and_covers_no_button(site, chromium, view):

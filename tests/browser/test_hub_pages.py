@@ -333,6 +333,7 @@ def test_console_shows_a_code_until_it_is_used(site, chromium):
     assert command in page.locator(".join-code svg").get_attribute("aria-label")
     site.await_drawn(page)
     assert page.locator("[data-joining=t09]").count() == 1
+    page.get_by_text("Tables that joined").click()
     assert page.locator("[data-joined=t01] button").inner_text() == "Take out"
     desk.joining = Joining()
     page.locator(".join-code").wait_for(state="detached")

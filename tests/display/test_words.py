@@ -69,7 +69,6 @@ ABOUTS = [
     "one_stroke",
     "two_magnets",
 ]
-SITUATIONS = [None, "wheya", "eyeya", "yawapi", "other"]
 PHASES = ["toss", "hide", "check", "hit", "guess", "throw", "show", "over", "halted"]
 
 

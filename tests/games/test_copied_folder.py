@@ -14,6 +14,7 @@ import sys, tempfile
 from pathlib import Path
 import pi_controller.games
 pi_controller.games.__path__.append(sys.argv[1])
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.lights import frame
 from pi_controller.rules import registry
 from pi_controller.simulation.simulation import Simulation
@@ -26,7 +27,7 @@ with tempfile.TemporaryDirectory() as folder:
     with Simulation(1, Path(folder) / "copied.sqlite", game) as simulation:
         view = simulation.play(90.0)
         assert view.game == "copied" and view.seq > 2, view
-        assert any(frame(view, 1.0)) and make_board(view)
+        assert any(frame(view, 1.0)) and make_board(view, ENGLISH)
 
 """
 

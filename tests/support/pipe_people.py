@@ -36,7 +36,6 @@ ONLY_ASKED = ("hitters_hand", "peek", "late_hit", "again")
 """The planted acts that are to be a question, whatever else is called."""
 PASS_QUESTIONS = ("passes_unsure", "hitters_hand", "unknown_hand")
 AGAIN_QUESTIONS = ("hand_again",)
-OF_A_STROKE = ("doubtful", "two_struck", "several_struck", "beside_dead", "struck_meanwhile", "one_stroke")
 HIDER_PLANTS = (*PASS_FOULS, *BEAD_FOULS)
 READ_S = 0.45
 """The mat reads the beads so long after the last hand left."""

@@ -32,8 +32,6 @@ BOOTROM = (
 )
 BLOCK, BLOCKS = 4096, 352
 """MicroPython's file system on a Pico: 1408 kB."""
-BOOT_US = 3e6
-"""A board that was given power answers a host well before."""
 
 
 class NotHereError(RuntimeError):
