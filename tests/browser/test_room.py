@@ -44,7 +44,7 @@ MEASURE = """named => {
       && Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 1) over.push(name(a) + " / " + name(b));
   }));
   const counts = [...document.querySelectorAll(".long.sticks + .count, .heap .sticks + b")].filter(seen).map(count => {
-    const lit = [...count.previousElementSibling.querySelectorAll("i.on")], b = box(count);
+    const lit = [...count.previousElementSibling.querySelectorAll("i.on")].filter(seen), b = box(count);
     const last = lit.length ? box(lit.at(-1)) : null;
     return last && {count: count.textContent, beside: b.left - last.right, under: b.bottom - last.bottom,
       tall: last.bottom - last.top};
