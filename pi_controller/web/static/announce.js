@@ -25,9 +25,9 @@ export class News {
     this.before = board;
     if (!before) return;
     const { texts, marks } = board;
-    const last = before.texts.outcome;
-    const known = last.length > texts.outcome.length && last.endsWith(texts.outcome); // the hits of a hide that is over go
-    const came = marks.moment !== before.marks.moment && !known ? texts.outcome : "";
+    const [last, outcome] = [before.texts.outcome ?? "", texts.outcome ?? ""]; // the stream's overlay has none
+    const known = last.length > outcome.length && last.endsWith(outcome); // the hits of a hide that is over go
+    const came = marks.moment !== before.marks.moment && !known ? outcome : "";
     const changed = ["sentence", "turn_worth", "note", "score"].map((key) => (texts[key] !== before.texts[key] ? texts[key] : ""));
     const told = [came, ...changed].filter(Boolean).map((one) => (/[.!?:]$/.test(one) ? one : `${one}.`));
     if (told.length) speak("news", told.join(" "));
