@@ -28,6 +28,7 @@ OWN_SPACINGS = {
     ("judge.css", "padding-right: 26rem"): "the width of the menu beside the title",
     ("settings.css", "padding-bottom: 7rem"): "the height of the bar that is fixed to the bottom",
     ("room.css", "padding-bottom: 0.04em"): "the descenders of a clipped text",
+    ("room.css", "padding-bottom: 0.12em"): "the descenders of large clipped text",
     ("room.css", "padding-bottom: 0.1em"): "the descenders of a clipped text",
     ("room.css", "margin-right: calc((100cqw - 7.6rem) / 45)"): "half a stick's width",
 }
