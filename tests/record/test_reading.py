@@ -227,7 +227,7 @@ def test_names_match_in_composed_and_decomposed_accents():
 
 
 def test_noise_is_bounded(monkeypatch):
-    monkeypatch.setattr("pi_controller.record.file.MAX_LINES", 1_000)
+    monkeypatch.setattr("pi_controller.record.lines.MAX_LINES", 1_000)
     record = read(b"Game: dakota\n" + b"x\n" * 1_010)
     assert len(record.faults) == MAX_ISSUES + 1
     assert "more faults" in record.faults[-1].message
