@@ -357,10 +357,9 @@ class Boards:
 
     def _tables(self, page: str) -> Markup:
         """Return the tables' cards; the wall has none after the final: their last matches are over."""
-        hall = page == "hall"
-        if hall and self.now.is_over:
+        if page == "hall" and self.now.is_over:
             return Markup()
-        return tables_markup(self.tables, self._tr, self._match_labels(), self._clock(), pads=hall)
+        return tables_markup(self.tables, self._tr, self._match_labels(), self._clock())
 
     def _wall(self) -> Markup:
         parts = wall_parts(self.now.competition, self.now.state, self._tr) if self.now.state.teams else ()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from pi_controller.display.game_display import get_show
 from pi_controller.display.i18n import Translator
 from pi_controller.display.phrases import Phrases
 from pi_controller.display.shown_names import isolate_name
@@ -16,7 +15,6 @@ from pi_controller.host.machine_health import LOW_DISK_BYTES
 from pi_controller.hub.table_names import name_tables
 from pi_controller.text import mark
 from pi_controller.web.game_page import page_of
-from pi_controller.web.live_page import striking_side
 from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
@@ -43,18 +41,14 @@ def tables_markup(
     tr: Translator,
     matches: Mapping[str, str] | None = None,
     now: float | None = None,
-    *,
-    pads: bool = False,
 ) -> Markup:
-    """Return all tables as HTML, with `pads` also their pads, for the script to draw.
+    """Return all tables as HTML.
 
     `matches` are the current ones by table, `now` is s since 1970.
     """
     names = name_tables(tables)
     rows = [
-        {"name": isolate_name(names[table.table])}
-        | _row(table, tr, (matches or {}).get(table.table, ""), now)
-        | _pads(table.view if pads else None, tr)
+        {"name": isolate_name(names[table.table])} | _row(table, tr, (matches or {}).get(table.table, ""), now)
         for table in tables
     ]
     return Markup(render(_LIST, tr, rows=rows))  # noqa: S704 - escaped by `render`
@@ -143,9 +137,3 @@ def _cells(view: View, tr: Translator) -> list[dict[str, Any]]:
         }
         for side in page_of(view, tr).draw_sides(view)
     ]
-
-
-def _pads(view: View | None, tr: Translator) -> dict[str, Any]:
-    """Return the pads as the table's own pages show them, and the side that strikes them."""
-    pads = get_show(view.game, tr).pads(view) if view is not None else ()
-    return {"pads": pads, "struck_by": striking_side(view) if view is not None and pads else ""}

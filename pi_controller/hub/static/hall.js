@@ -4,7 +4,6 @@ import "./boards.js";
 
 const TURN_MS = 12_000;
 const CARDS = 6; // tables at a time
-const MAX_IN_A_ROW = 3;
 const MATCHES = 8;
 const STEPS = 12;
 const LARGEST = 5;
@@ -62,16 +61,6 @@ function shorten(/** @type {Shortened[]} */ texts) {
   long.filter(isTwin).forEach((one) => trim(one, true));
 }
 
-/** Give each pad its cloth: what the hub sends has only the marks. */
-function drawCloths(/** @type {HTMLElement} */ slide) {
-  const cloth = /** @type {HTMLTemplateElement} */ (document.getElementById("pad")).content;
-  for (const pad of /** @type {NodeListOf<HTMLElement>} */ (slide.querySelectorAll(".pads li:not(:has(.layers))"))) {
-    const drawn = /** @type {HTMLElement} */ (/** @type {DocumentFragment} */ (cloth.cloneNode(true)).firstElementChild);
-    drawn.dataset.value = pad.dataset.look;
-    pad.prepend(drawn);
-  }
-}
-
 /** Show one part of the bracket. */
 function showPart(/** @type {HTMLElement} */ slide) {
   const shown = bracketParts(slide)[at.page];
@@ -109,12 +98,9 @@ function show() {
   slides.forEach((slide, n) => slide.classList.toggle("shown", n === at.slide));
   const slide = slides[at.slide];
   cards(slide).forEach((card, n) => (card.hidden = Math.floor(n / CARDS) !== at.page));
-  const shown = cards(slide).filter((card) => !card.hidden).length;
-  body(slide).style.setProperty("--columns", String(shown > MAX_IN_A_ROW ? Math.ceil(shown / 2) : shown || 1)); // two rows of cards
   slide.querySelectorAll(".queue li").forEach((line, n) => (/** @type {HTMLElement} */ (line).hidden = n >= MATCHES));
   standings(slide).forEach((row, n) => (row.hidden = Math.floor(n / ROWS) !== at.page));
   if (slide.dataset.slide === "bracket") showPart(slide);
-  drawCloths(slide);
   fit(slide);
   slide.querySelectorAll(".wall-part:not([hidden])").forEach((one) => shorten([...one.querySelectorAll("text")])); // in the size that it has now
   shorten(standings(slide).flatMap((row) => (row.hidden ? [] : [.../** @type {NodeListOf<HTMLElement>} */ (row.querySelectorAll("bdi"))])));
