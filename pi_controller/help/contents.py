@@ -202,4 +202,4 @@ def _make_unique(slug: str, used: dict[str, int]) -> str:
 def plain_text(markdown: str) -> str:
     """Return the words of `markdown` without its marks."""
     text = _LINK.sub(r"\g<text>", markdown)
-    return " ".join(re.sub(r"[`*#|>]|<br>|:?-{3,}:?", " ", text).split())
+    return " ".join(re.sub(r"[#|>]|<br>|:?-{3,}:?", " ", re.sub("[`*]", "", text)).split())

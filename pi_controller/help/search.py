@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pi_controller.help.contents import Page, list_pages, list_passages, list_sections
 
-MAX_RESULTS = 20
+MAX_RESULTS = 8
 MAX_WORDS = 12
 EXCERPT_CHARS = 240
 SECTION_WEIGHTS = {"Reference": 0.3, "Why": 0.6, "Develop": 0.6}
@@ -28,7 +28,7 @@ _STOP_WORDS = frozenset(
 )
 _HYPHENATED = re.compile(r"\w+(?:[-\u2011]\w+)+")
 _NO_HYPHENS = str.maketrans("", "", "-\u2011")
-_SENTENCE_END = re.compile(r"(?<=[.!?:;]) ")
+_SENTENCE_END = re.compile(r"(?<=[.!?]) ")
 _lock = threading.Lock()  # one connection answers all threads
 
 

@@ -149,7 +149,7 @@ def test_the_codes_say_the_addresses():
     assert html.count('href="http://mat.local:8080/') == 4
     none = find_page([], PageSettings(), ENGLISH)
     assert "<svg" not in none
-    assert "set host to 0.0.0.0" in none
+    assert 'href="/help/watch/screens"' in none
 
 
 def test_the_terminals_code_can_be_read():
