@@ -31,7 +31,7 @@ from pi_controller.tournament import decisions as d
 from pi_controller.tournament.director import Tournament
 from pi_controller.tournament.schedule import Break, break_end, natural_order
 from pi_controller.tournament.timetable import MIN_PLAYED, ExpectedStart, Timetable, estimate_timetable
-from pi_controller.web.bracket_page import bracket_values
+from pi_controller.web.bracket_page import bracket_values, name_match
 from pi_controller.web.host_marks import HostMarks
 from pi_controller.web.templates import render
 
@@ -135,6 +135,7 @@ class Boards:
             ends=self._format_time(now.call_deadline(call), "%H:%M") if call else "",
             soon=self._next_start_of(team) if call is None else None,
             break_=self._break_text(),
+            names=self._match_names(),
         )
 
     def _next_start_of(self, team: str) -> tuple[str, str] | None:
@@ -298,6 +299,11 @@ class Boards:
             for one in self.tables
         ]
 
+    def _match_names(self) -> dict[str, str]:
+        """Return the names of all matches by their ids."""
+        now = self.now
+        return {one.id: name_match(now.competition, one, self._tr) for one in now.pairings} if now.plan else {}
+
     def _match_labels(self) -> dict[str, str]:
         return {call.table: call.match for call in self.now.calls.values()}
 
@@ -386,6 +392,7 @@ class Boards:
             "basis": self.describe_durations(timetable) if timetable and starts else "",
             "break_": self._break_text(),
             "drawn": bool(now.state.teams),
+            "names": self._match_names(),
         }
 
     def _announcer(self) -> Markup:

@@ -231,22 +231,38 @@ class Round(NamedTuple):
     matches: tuple[Pairing, ...]
 
 
+def name_match(competition: Competition, pairing: Pairing, tr: Translator) -> str:
+    """Return the name of a match for people: its round, and its place in it where that has more."""
+    place = pairing.id.rpartition("-")[2]
+    if pairing.side in {"final", "third"} or pairing.id.startswith("P"):
+        return _round_name(competition, pairing, tr)
+    return tr.text("{round}, match {number}", round=_round_name(competition, pairing, tr), number=place)
+
+
+def _round_name(competition: Competition, pairing: Pairing, tr: Translator) -> str:
+    cup = competition.cup if isinstance(competition, Groups) else competition
+    is_single = isinstance(cup, Elimination) and cup.kind == "single"
+    group, dot, _ = pairing.id.partition(".")
+    number = pairing.round
+    if dot:
+        return tr.text("Group {group}, round {number}", group=group, number=number)
+    match pairing.side:
+        case "winners" if not is_single:
+            return tr.text("Winners' side, round {number}", number=number)
+        case "losers":
+            return tr.text("Losers' side, round {number}", number=number)
+        case "third":
+            return tr.text("Third place")
+        case "final":
+            return tr.text("Final") if is_single else tr.text("Final, match {number}", number=number)
+        case _:
+            return tr.text("Play-off") if pairing.id.startswith("P") else tr.text("Round {number}", number=number)
+
+
 def _rounds(competition: Competition, pairings: Sequence[Pairing], tr: Translator) -> tuple[Round, ...]:
     """Return the rounds that have a match between two known teams."""
-    names = {
-        "winners": tr.text("Winners' side, round {number}"),
-        "losers": tr.text("Losers' side, round {number}"),
-        "third": tr.text("Third place"),
-        "final": tr.text("Final, match {number}"),
-        None: tr.text("Round {number}"),
-    }
-    cup = competition.cup if isinstance(competition, Groups) else competition
-    if isinstance(cup, Elimination) and cup.kind == "single":
-        names |= {"winners": tr.text("Round {number}"), "final": tr.text("Final")}
     found: dict[str, list[Pairing]] = {}
     for pairing in pairings:
         if all(pairing.teams):
-            group, dot, _ = pairing.id.partition(".")
-            template = tr.text("Group {group}, round {number}") if dot else names[pairing.side]
-            found.setdefault(template.format(group=group, number=pairing.round), []).append(pairing)
+            found.setdefault(_round_name(competition, pairing, tr), []).append(pairing)
     return tuple(Round(name, tuple(matches)) for name, matches in found.items())

@@ -62,7 +62,7 @@ def test_third_place_match_is_called_after_final(site, tables):
     ):
         assert site.decide(**fact).status_code == 200, fact
     assert site.director.now.champion == TEAMS[0]
-    assert "<b>P3</b>" in site.web.get("/").text
+    assert "<b>Third place</b>" in site.web.get("/").text
     site.director.call_due(site.clock() + 1.0, ["t01"])
     assert [*site.director.now.calls] == ["P3"]
 
