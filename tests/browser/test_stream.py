@@ -96,9 +96,16 @@ def test_hidden_page_has_no_stream(tab, feed, view):
     is_marked(page, "live")
 
 
-def test_twelfth_tab_is_drawn_and_answered(tab, feed):
+@pytest.mark.parametrize("hidden", [True, False])
+def test_twelve_tabs_are_drawn_and_answered(tab, feed, view, hidden):
+    pages = []
     for _ in range(12):
-        page = tab()
+        pages.append(page := tab())
         await_drawn(page, feed.latest.view.seq)
         assert page.evaluate("async () => (await fetch('/view.json')).status") == 200
-        page.evaluate(HIDE, True)
+        page.evaluate(HIDE, hidden)
+    feed.publish(view(seq=12))
+    for page in pages:
+        page.evaluate(HIDE, False)
+        await_drawn(page, 12)
+        is_marked(page, "live")

@@ -7,6 +7,8 @@ const AGAIN_MS = 1_000; // the first wait before a reconnection; each page's is 
 const MOST_MS = 8_000;
 const PROBE_MS = 5_000;
 const HIDDEN_MS = 1_000; // a browser has six connections for all tabs of a server, so a hidden one leaves its own to others
+const MOST_STREAMS = 4; // of all visible tabs; those that were opened or touched longest ago ask now and then instead
+const LINGER_MS = 500; // how long one that asks stays for what comes with the first event
 const LOOK_MS = 500;
 
 const badge = document.getElementById("badge");
@@ -30,6 +32,12 @@ export function follow(url, kinds, { onLive = () => mark("live"), onStale = () =
   let contactMs = performance.now();
   let waitMs = AGAIN_MS;
   let ended = false;
+  let asks = false;
+  const name = String(Math.random());
+  /** The tabs whose streams were opened after this one.
+   * @type {Set<string>} */
+  const newer = new Set();
+  const tabs = new BroadcastChannel("streams");
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let again;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -47,11 +55,13 @@ export function follow(url, kinds, { onLive = () => mark("live"), onStale = () =
     close();
     if (!isWanted()) return;
     contactMs = performance.now();
+    if (!asks) tabs.postMessage({ opened: name });
     const stream = new EventSource(lastId ? `${url}${url.includes("?") ? "&" : "?"}last=${encodeURIComponent(lastId)}` : url);
     let isRefused = true;
     source = stream;
     for (const kind of new Set(["beat", ...Object.keys(kinds)])) {
       stream.addEventListener(kind, (event) => {
+        if (asks && isRefused) again = setTimeout(rest, LINGER_MS);
         isRefused = false;
         waitMs = AGAIN_MS;
         contactMs = performance.now();
@@ -70,6 +80,29 @@ export function follow(url, kinds, { onLive = () => mark("live"), onStale = () =
     });
   }
 
+  /** Leave the connection to other tabs until it is time to ask again. */
+  function rest() {
+    close();
+    again = setTimeout(open, BEAT_MS);
+  }
+
+  /** Have a stream again: somebody uses this tab. */
+  function resume() {
+    if (!asks) return;
+    asks = false;
+    newer.clear();
+    open();
+  }
+
+  tabs.addEventListener("message", ({ data }) => {
+    if (data.closed) newer.delete(data.closed);
+    else newer.add(data.opened);
+    if (asks || newer.size < MOST_STREAMS) return;
+    asks = true;
+    if (source) rest();
+  });
+  for (const used of ["focus", "pointerdown", "keydown"]) addEventListener(used, resume);
+
   /** Ask why the stream was refused: who is signed out signs in again. */
   async function probe() {
     const answer = await fetch(url, { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(PROBE_MS) }).catch(() => null);
@@ -87,7 +120,10 @@ export function follow(url, kinds, { onLive = () => mark("live"), onStale = () =
   setInterval(look, LOOK_MS);
   addEventListener("offline", onStale);
   addEventListener("online", open);
-  addEventListener("pagehide", close);
+  addEventListener("pagehide", () => {
+    close();
+    tabs.postMessage({ closed: name });
+  });
   addEventListener("pageshow", (event) => event.persisted && open());
   document.addEventListener("visibilitychange", () => {
     clearTimeout(leaving);
