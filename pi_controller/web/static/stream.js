@@ -80,9 +80,15 @@ export function follow(url, kinds, { onLive = () => mark("live"), onStale = () =
     });
   }
 
+  /** Close the stream and tell the other tabs. */
+  function leave() {
+    close();
+    tabs.postMessage({ closed: name });
+  }
+
   /** Leave the connection to other tabs until it is time to ask again. */
   function rest() {
-    close();
+    leave();
     again = setTimeout(open, BEAT_MS);
   }
 
@@ -120,17 +126,14 @@ export function follow(url, kinds, { onLive = () => mark("live"), onStale = () =
   setInterval(look, LOOK_MS);
   addEventListener("offline", onStale);
   addEventListener("online", open);
-  addEventListener("pagehide", () => {
-    close();
-    tabs.postMessage({ closed: name });
-  });
+  addEventListener("pagehide", leave);
   addEventListener("pageshow", (event) => event.persisted && open());
   document.addEventListener("visibilitychange", () => {
     clearTimeout(leaving);
     if (!document.hidden) return source ? look() : open();
     leaving = setTimeout(() => {
       if (isWanted()) return;
-      close();
+      leave();
       onStale();
     }, HIDDEN_MS);
   });
