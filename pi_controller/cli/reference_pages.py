@@ -26,7 +26,7 @@ One of the four places on the mat: a cloth over a sensor. In the game it takes t
 
 ### Bead, ball
 
-What is hidden under a cloth. In the Mille Lacs game three plain balls and a marked one are hidden.
+The piece that is hidden. The Mille Lacs game hides four balls, one of them marked.
 
 ### Striking stick
 
@@ -64,7 +64,7 @@ A broken rule. The mat calls it, asks about it or ignores it, as the preset says
 
 ### Seal
 
-A number that binds the place of the bead before the first hit, so that nobody can move it: [secrecy](why/secrecy.md).
+A number shown before the first hit that proves afterwards where the bead was: [secrecy](why/secrecy.md).
 
 ## Around the table
 

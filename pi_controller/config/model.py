@@ -414,7 +414,7 @@ class ButtonPins(Section):
     inside: fields.PinOrNone = Field(default=0, description="slahal, the inside hands")
     outside: fields.PinOrNone = Field(default=0, description="slahal, the outside hands")
 
-    def connected(self, *, each_team_ready: bool) -> dict[str, int]:
+    def list_connected(self, *, each_team_ready: bool) -> dict[str, int]:
         """Return the pins in use by name; `each_team_ready`: each team has a ready button, if no pin of one is set."""
         pins = dict(self)
         if each_team_ready and not self.model_fields_set & {"ready", "ready_a", "ready_b"}:
@@ -672,7 +672,7 @@ class Settings(Section):
     @property
     def button_pins(self) -> dict[str, int]:
         """The pins of the buttons that are there, by name."""
-        return self.buttons.pins.connected(each_team_ready=self.referee.preset in referee.TEAM_READY_PRESETS)
+        return self.buttons.pins.list_connected(each_team_ready=self.referee.preset in referee.TEAM_READY_PRESETS)
 
     def referee_settings(self, options: Mapping[str, object]) -> referee.RefereeSettings:
         """Return the referee's settings. The time for a hit is one of the game's `options` (`Game.settings`)."""

@@ -182,9 +182,9 @@ def list_passages(source: str) -> list[Passage]:
     text, slugs, found = read_page(source), dict[str, int](), list[Passage]()
     marks = [mark for mark in _HEADING.finditer(text) if mark["heading"]]
     for mark, following in zip_longest(marks, marks[1:]):
-        anchor = _make_unique(slugify(mark["heading"]), slugs) if found else ""
+        anchor = _make_unique(slugify(mark["heading"]), slugs)
         body = plain_text(text[mark.end() : following.start() if following else None])
-        found.append(Passage(plain_text(mark["heading"]), anchor, body))
+        found.append(Passage(plain_text(mark["heading"]), anchor if found else "", body))
     return found
 
 

@@ -382,7 +382,7 @@ class HubPages:
         except requests.RequestError:
             return await self._sign_in_page(request)
         me = {"me": session.person.name, "role": session.person.role}
-        return HTMLResponse(await asyncio.to_thread(self._boards.page, "director", **me))
+        return HTMLResponse(await asyncio.to_thread(self._boards.page, "director", beat=f"{DESK_HEARTBEAT_S:g}", **me))
 
     async def _sign_in(self, request: Request) -> Response:
         if request.method != "POST":

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from pi_controller.errors import MatError, describe_error
 from pi_controller.host.files import create_private_file
+from pi_controller.journal import file
 from pi_controller.text import NAME_LENGTH, is_name_length, normalize_name, strip_controls
 from pi_controller.web.roles import ROLES
 
@@ -99,17 +100,15 @@ class Users:
 
     def _prepare(self) -> None:
         """Check whose file this is and make its tables. Raises `UserStoreError` and SQLite's errors."""
-        (application,) = self._db.execute("PRAGMA application_id").fetchone()
-        (version,) = self._db.execute("PRAGMA user_version").fetchone()
-        (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if tables and application != APPLICATION_ID:
+        found = file.identity(self._db)
+        if found.tables and found.application != APPLICATION_ID:
             raise UserStoreError("{name} belongs to another program", "move it away", name=self.path.name)
-        if tables and version != SCHEMA_VERSION:
+        if found.tables and found.version != SCHEMA_VERSION:
             raise UserStoreError(
                 "{name} was written by another version", "use that version, or move the file away", name=self.path.name
             )
         self._db.execute("PRAGMA foreign_keys = ON")
-        if not tables:
+        if not found.tables:
             self._db.executescript(_SCHEMA)
 
     def close(self) -> None:

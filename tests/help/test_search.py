@@ -34,13 +34,13 @@ def test_spellings_of_a_word_find_the_same(one, other):
     assert set(pages(one)) == set(pages(other)) != set()
 
 
-def test_guide_stands_before_the_reference():
+def test_guides_rank_above_the_reference():
     found = pages("commands that export the journal")
     assert found.index("tournament/hall") < found.index("reference/commands")
 
 
 @pytest.mark.parametrize("query", ["", "...", "xyzzy-qwfp", '"', "*("])
-def test_query_without_known_words_finds_nothing(query):
+def test_unknown_words_have_no_results(query):
     assert search(query) == []
 
 
@@ -52,7 +52,7 @@ def test_every_passage_has_its_anchor_on_the_page():
         assert {one.anchor for one in found} - {""} <= set(ids)
 
 
-def test_result_links_to_its_heading_with_a_sentence_about_it():
+def test_result_has_heading_and_matching_sentence():
     first = search("forgot PIN")[0]
     assert first.anchor == "a-pin-is-forgotten-or-lost"
     assert "forgot a PIN" in first.excerpt

@@ -98,7 +98,7 @@ def running(folder, loop):
     loop.run(task)
 
 
-def test_hub_restarted_after_setting_clock_goes_on(tmp_path, monkeypatch, set_s):
+def test_restarted_hub_keeps_times_after_clock_change(tmp_path, monkeypatch, set_s):
     ahead = [0.0]
     monkeypatch.setattr(WebServer, "start", lambda _: None)
     with travelling() as loop:

@@ -13,7 +13,7 @@ def at_tables(*views):
     return tuple(TableStatus(f"t{n:02d}", f"Table {n}", "ready", view) for n, view in enumerate(views, 1))
 
 
-def test_hall_rows_tell_nothing_of_pads(site):
+def test_hall_rows_contain_no_pad_marks(site):
     for name, view in PHASES.items():
         site.pages.publish(at_tables(view))
         tables = site.pages._boards.regions("hall")["tables"]

@@ -133,7 +133,7 @@ def test_standby_directs_once_the_first_hub_is_gone(postgres, tmp_path):
         hall.close()
 
 
-def test_hub_that_tables_reach_takes_over_from_living_one(postgres, tmp_path):
+def test_reached_hub_takes_over_from_unreached_one(postgres, tmp_path):
     hall = HubHall(tmp_path, Database(postgres.url, "moved"))
     try:
         table = hall.table("t01")

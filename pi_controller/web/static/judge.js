@@ -99,7 +99,7 @@ function console_() {
       const lines = since.length ? since.map((/** @type {any} */ line) => make("li", {}, line.text, " – ", make("bdi", {}, line.who))) : [make("li", {}, words.moved_nothing)];
       toast([make("p", {}, make("strong", {}, words.moved_on)), make("ul", {}, ...lines), make("p", {}, fill(words.now, { said: stateOfPlay }))], "warn");
     } else {
-      const { code = "", message = words.failed, hint = "" } = outcome.error ?? {};
+      const { code, message, hint = "" } = /** @type {import("./request.js").Refusal} */ (outcome.error);
       toast([make("strong", {}, sentence({ code, message })), hint && ` ${sentence({ code, message: hint })}`], "warn");
     }
   }
