@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pi_controller.rules.base import Game
     from pi_controller.simulation.conditions import Conditions
     from pi_controller.simulation.simulation import Simulation
+    from pi_controller.table.view import View
     from pi_controller.web.feed import Feed
     from pi_controller.web.server import WebServer
 
@@ -137,12 +138,13 @@ def _settings(args: argparse.Namespace) -> Settings:
     return settings.model_copy(update=update)
 
 
-def _web(settings: Settings, stack: ExitStack) -> tuple[Feed, WebServer]:
+def _web(settings: Settings, stack: ExitStack) -> tuple[Feed[View], WebServer]:
     """Start the web server; return the feed for the views and the server; `stack` closes them."""
     from pi_controller.runtime.assembly import make_server
+    from pi_controller.table.view import View
     from pi_controller.web.feed import Feed
 
-    feed = Feed()
+    feed = Feed[View]()
     server = make_server(settings, feed)
     server.start()
     stack.callback(server.stop)
@@ -154,7 +156,7 @@ def _play(
     game: Game[Any],
     settings: Settings,
     args: argparse.Namespace,
-    feed: Feed | None,
+    feed: Feed[View] | None,
     server: WebServer | None,
     conditions: Conditions,
 ) -> int:

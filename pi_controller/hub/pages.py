@@ -7,24 +7,26 @@ selected.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import secrets
 import ssl
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from datetime import time as time_of_day
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Union, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Union, cast, get_args
 
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from pi_controller.display.i18n import resolve_language, translator
@@ -35,6 +37,7 @@ from pi_controller.hub.settings import store_from_settings
 from pi_controller.hub.table_api import records_route
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.table.view import View
 from pi_controller.text import mark
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament import team_list
@@ -42,15 +45,14 @@ from pi_controller.tournament.competition import LaterMatchesStartedError
 from pi_controller.web import requests
 from pi_controller.web.accounts import Authenticator
 from pi_controller.web.address import PageSettings, qr_code
-from pi_controller.web.app import file_response, respond_error
-from pi_controller.web.connection_limits import is_loopback
-from pi_controller.web.event_stream import DESK_HEARTBEAT_S, HEARTBEAT_S
-from pi_controller.web.feed import Feed
+from pi_controller.web.app import MAX_WATCHERS, file_response, respond_error
+from pi_controller.web.connection_limits import ConnectionLimits, client_network, is_loopback
+from pi_controller.web.event_stream import DESK_HEARTBEAT_S, HEARTBEAT_S, stream
+from pi_controller.web.feed import Feed, Snapshot
 from pi_controller.web.help_pages import help_routes
 from pi_controller.web.host_marks import load_host_marks
 from pi_controller.web.limits import RequestFilter
 from pi_controller.web.pin_hash import PinHasher
-from pi_controller.web.pushed_page import event_stream
 from pi_controller.web.roles import has_right
 from pi_controller.web.server import WebServer
 from pi_controller.web.sessions import Sessions
@@ -65,9 +67,10 @@ if TYPE_CHECKING:
     from pi_controller.hub.tokens import Tokens
 
 log = logging.getLogger(__name__)
-POLL_S = 0.25
-"""How often an event stream checks for changes."""
-MAX_WATCHERS = 128
+PUBLIC_S, DESK_S = 1.0, 0.25
+"""Minimum interval between two updates of a public page and of the director's."""
+LOOK_S = 1.0
+"""How often a page is rendered without a change, since some of its texts tell how long ago something was."""
 HOME = "/director"
 _HEADING = mark("Director")
 _DIRECTOR_ACTIONS = (
@@ -137,6 +140,27 @@ class RevokeCode(msgspec.Struct, forbid_unknown_fields=True, tag_field="do", tag
     table: TableName
 
 
+class _Update(NamedTuple):
+    """The parts of a page as HTML by region; `seq` numbers what they show, `t` is the hub's time."""
+
+    seq: int
+    t: float
+    regions: Mapping[str, str]
+
+
+@lru_cache(maxsize=64)
+def _encode_changes(before: Snapshot[_Update] | None, now: Snapshot[_Update]) -> bytes:
+    """Encode the regions that changed since `before`, and the hub's time, which the clocks on a page use."""
+    update = now.content
+    changed = {
+        name: part
+        for name, part in update.regions.items()
+        if before is None or part != before.content.regions.get(name)
+    }
+    data = msgspec.json.encode(changed)
+    return b"event: now\ndata: %.3f\n\nid: %d\nevent: regions\ndata: %s\n\n" % (update.t, update.seq, data)
+
+
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".woff2": "font/woff2"}
 
 
@@ -167,11 +191,14 @@ class HubPages:
         host = load_host_marks(settings.marks)
         self._tr = translator(resolve_language(settings.page.language))
         self._boards = Boards(director, clock, self._tr, joining=self._joining, host=host, ahead=ahead)
-        self._bell = Feed()  # ends the streams when the server stops
+        self._bell = Feed[_Update]()
+        self._watching = ConnectionLimits(MAX_WATCHERS)
+        self._watched: dict[tuple[asyncio.AbstractEventLoop, str], Feed[_Update]] = {}
+        self._rendering: set[asyncio.Task[None]] = set()
+        self._numbers = itertools.count()
         self._version = 0
         self._update: tuple[int, object] = (0, None)
         self._numbering = threading.Lock()
-        self._rendered: dict[str, tuple[int, bytes]] = {}
         self._signing = SignInRoutes(
             Authenticator(self.users, Sessions(self.users), PinHasher(), clock), HOME, self._tr, heading=_HEADING
         )
@@ -189,13 +216,11 @@ class HubPages:
         self._secure = (
             WebServer(self._bell, page.host, page.https, hosts=hosts, app=self._app, tls=tls) if tls else None
         )
-        self._feed = Feed()
-        stream = page.stream
+        self._feed = Feed[View]()
+        port = page.stream
         shown = PageSettings(host=host)
         self._stream = (
-            WebServer(self._feed, page.host, stream, hosts=hosts, pages=shown, tr=self._tr)
-            if stream is not None
-            else None
+            WebServer(self._feed, page.host, port, hosts=hosts, pages=shown, tr=self._tr) if port is not None else None
         )
 
     def _joining(self) -> Joining | None:
@@ -247,8 +272,10 @@ class HubPages:
 
     def publish(self, tables: tuple[TableStatus, ...]) -> None:
         """Show the new state of `tables`."""
-        self._boards.tables = tables
-        self._version += 1
+        if tables != self._boards.tables:
+            self._boards.tables = tables
+            self._version += 1
+        self._ring()
         pointed = self._director.now.stream
         view = next((one.view for one in tables if one.table == pointed), None)
         if view is not None:
@@ -270,17 +297,17 @@ class HubPages:
             Route("/tables.json", self._json(lambda: {"tables": self._boards.tables_json()})),
             Route("/static/{name}", self._file),
             *help_routes(),
-            requests.json_route(PATH, self._join_table, "POST"),
+            requests.json_route(PATH, self._rings(self._join_table), "POST"),
             records_route(lambda: self.hub, lambda: self._tokens, self._clock),
             requests.json_route(HOME, self._console),
             requests.json_route(f"{HOME}/sign-in", self._sign_in, "GET", "POST"),
             requests.json_route(f"{HOME}/sign-out", self._signing.sign_out, "POST"),
             requests.json_route(f"{HOME}/events", self._console_events),
             requests.json_route(f"{HOME}/results.zip", self._results_site),
-            requests.json_route(f"{HOME}/command", self._command, "POST"),
-            requests.json_route(f"{HOME}/undo", self._undo, "POST"),
-            requests.json_route(f"{HOME}/teams", self._teams, "POST"),
-            requests.json_route(f"{HOME}/join", self._join, "POST"),
+            requests.json_route(f"{HOME}/command", self._rings(self._command), "POST"),
+            requests.json_route(f"{HOME}/undo", self._rings(self._undo), "POST"),
+            requests.json_route(f"{HOME}/teams", self._rings(self._teams), "POST"),
+            requests.json_route(f"{HOME}/join", self._rings(self._join), "POST"),
             requests.json_route(f"{HOME}/people", self._signing.people, "GET", "POST"),
         ]
         posts = tuple(route.path for route in routes if "POST" in (route.methods or ()))
@@ -335,28 +362,60 @@ class HubPages:
     async def _stream_response(self, request: Request, page: str, token: str | None = None) -> Response:
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
-        if self._bell.watchers >= MAX_WATCHERS:
-            return PlainTextResponse(self._tr.text("Too many are watching.") + "\n", 503, {"retry-after": "10"})
-        return StreamingResponse(self._follow(page, token), media_type="text/event-stream")
+        place = client_network(requests.client_ip(request))
+        return StreamingResponse(self._follow(page, place, token), media_type="text/event-stream")
 
-    async def _follow(self, page: str, token: str | None) -> AsyncIterator[bytes]:
-        """Yield the parts of a page whenever they change; with a `token` until that session ends."""
-        last, before = 0, b""
+    async def _follow(self, page: str, place: str, token: str | None) -> AsyncIterator[bytes]:
+        """Yield the parts of a page that changed; with a `token` until that session ends."""
+        sent: Snapshot[_Update] | None = None
 
-        async def newer() -> bytes | None:
-            nonlocal last, before
-            if token is not None and await self._signing.authenticator.session(token, touch=False) is None:
-                return None
-            seq, content = await asyncio.to_thread(self._content, page)
-            if seq == last:
-                return b""
-            regions, last, before = b"{}" if content == before else content, seq, content
-            # clocks on the page use the hub's time, not the browser's
-            return b"event: now\ndata: %.3f\n\nid: %d\nevent: regions\ndata: %s\n\n" % (self._clock(), seq, regions)
+        async def write(snapshot: Snapshot[_Update]) -> bytes:
+            nonlocal sent
+            before, sent = sent, snapshot
+            return _encode_changes(before, snapshot)
 
-        beat_s = HEARTBEAT_S if token is None else DESK_HEARTBEAT_S
-        async for piece in event_stream(self._bell, newer, POLL_S, beat_s):
-            yield piece
+        async def is_signed_in() -> bool:
+            return token is None or await self._signing.authenticator.session(token, touch=False) is not None
+
+        async for event in stream(
+            self._watch(page, PUBLIC_S if token is None else DESK_S),
+            write,
+            None,
+            next(self._numbers),
+            HEARTBEAT_S if token is None else DESK_HEARTBEAT_S,
+            place=place,
+            shares=self._watching,
+            may_go_on=is_signed_in,
+        ):
+            yield event
+
+    def _watch(self, page: str, least_s: float) -> Feed[_Update]:
+        """Return the updates of a page, rendered once for all its watchers in the running loop, while there are any."""
+        loop = asyncio.get_running_loop()
+        feed = self._watched.get((loop, page))
+        if feed is None:
+            feed = self._watched[loop, page] = Feed(clock=self._clock)
+            task = loop.create_task(self._keep_rendering(page, feed, least_s))
+            self._rendering.add(task)
+            task.add_done_callback(self._rendering.discard)
+        return feed
+
+    async def _keep_rendering(self, page: str, feed: Feed[_Update], least_s: float) -> None:
+        """Publish a page's parts to `feed` after each change, at least `least_s` apart, until nobody watches it."""
+        loop, bell, last = asyncio.get_running_loop(), self._bell.subscribe(), _Update(0, 0.0, {})
+        try:
+            while feed.watchers and not bell.ended:
+                due = loop.time() + least_s
+                update = await asyncio.to_thread(self._render_update, page)
+                if (update.seq, update.regions) != (last.seq, last.regions):
+                    feed.publish(last := update)
+                await bell.next(LOOK_S)
+                while not bell.ended and (left := due - loop.time()) > 0:
+                    await bell.next(left)
+        finally:
+            bell.close()
+            del self._watched[loop, page]
+            feed.end_streams()
 
     @property
     def seq(self) -> int:
@@ -368,13 +427,25 @@ class HubPages:
                 self._update = (self._update[0] + 1, stamp)
             return self._update[0]
 
-    def _content(self, page: str) -> tuple[int, bytes]:
-        """Return the number of the newest update and the parts of a page as JSON, cached for all watchers."""
-        self._tokens.refresh(self._clock())
-        seq, known = self.seq, self._rendered.get(page)
-        if known is None or known[0] != seq:
-            known = self._rendered[page] = seq, msgspec.json.encode(self._boards.regions(page))
-        return known
+    def _render_update(self, page: str) -> _Update:
+        """Return the newest parts of a page."""
+        t = self._clock()
+        self._tokens.refresh(t)
+        return _Update(self.seq, t, self._boards.regions(page))
+
+    def _ring(self) -> None:
+        """Wake those who render the pages."""
+        self._bell.publish(_Update(self.seq, 0.0, {}))
+
+    def _rings(self, answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        """Return `answer`, after which the pages show what it changed."""
+
+        async def answer_and_ring(request: Request) -> Response:
+            response = await answer(request)
+            self._ring()
+            return response
+
+        return answer_and_ring
 
     async def _console(self, request: Request) -> Response:
         try:

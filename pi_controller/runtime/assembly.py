@@ -349,7 +349,7 @@ def _web(
     from pi_controller.web.public_pages import rules_route  # noqa: PLC0415
 
     web = settings.web
-    feed = Feed(clock=clock)
+    feed = Feed[View](clock=clock)
     feed.publish(table.view)
     rules = rules_route(lambda: (table.game, settings.referee_settings(table.game.settings)), translator(web.language))
     command_queue, more, welcome_text = None, [rules], ""
@@ -395,7 +395,7 @@ def start_page_routes(
     return start_routes(StartPage(judges.api, judges.command_queue, desk, restart))
 
 
-def make_server(settings: Settings, feed: Feed, more: Sequence[Route] = ()) -> WebServer:
+def make_server(settings: Settings, feed: Feed[View], more: Sequence[Route] = ()) -> WebServer:
     """Return the web server for the pages of `feed` by `settings`, not yet started, with the routes `more`."""
     from pi_controller.web.address import PageSettings, is_public_host  # noqa: PLC0415 - a table without pages needs no server
     from pi_controller.web.host_marks import load_host_marks  # noqa: PLC0415

@@ -15,11 +15,12 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from pi_controller.display.i18n import Translator
+from pi_controller.table.view import View
 from pi_controller.web.address import PageSettings
 from pi_controller.web.api import ServerHealth
 from pi_controller.web.connection_limits import ConnectionLimits, client_network
-from pi_controller.web.event_stream import BOARD_MAKERS, HEARTBEAT_S, stream
-from pi_controller.web.feed import Feed
+from pi_controller.web.event_stream import BOARD_MAKERS, HEARTBEAT_S, event, stream
+from pi_controller.web.feed import Feed, Snapshot
 from pi_controller.web.help_pages import help_routes
 from pi_controller.web.limits import HEADERS, RequestFilter
 from pi_controller.web.public_pages import LATER_S, Answer, public_routes
@@ -102,7 +103,7 @@ def make_app(
 
 
 def create_app(
-    feed: Feed,
+    feed: Feed[View],
     *,
     hosts: Iterable[str] = (),
     tr: Translator,
@@ -132,7 +133,11 @@ def create_app(
         # a page that opens a new stream cannot set the header, so it sends the last id in the URL
         last_id = request.headers.get("last-event-id") or request.query_params.get("last")
         place = client_network(client_ip(request))
-        body = stream(feed, tr, last_id, next(numbers), heartbeat_s, shape, place=place, shares=watching)
+
+        async def write(snapshot: Snapshot[View]) -> bytes:
+            return event(snapshot, tr, shape)
+
+        body = stream(feed, write, last_id, next(numbers), heartbeat_s, place=place, shares=watching)
         return StreamingResponse(body, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 
     async def view_json(request: Request) -> Response:
@@ -141,16 +146,16 @@ def create_app(
             return error_response(
                 request, RequestError("waiting", "there is no view yet", "try again in a moment", LATER_S)
             )
-        return Response(msgspec.json.encode(latest.view), media_type="application/json")
+        return Response(msgspec.json.encode(latest.content), media_type="application/json")
 
     async def healthz(_: Request) -> Response:
         latest = feed.latest
-        well = latest is not None and latest.view.phase != "halted"
+        well = latest is not None and latest.content.phase != "halted"
         state: ServerHealth = {
             "ok": well,
-            "seq": latest.view.seq if latest else None,
-            "phase": latest.view.phase if latest else None,
-            "link": latest.view.link if latest else None,
+            "seq": latest.content.seq if latest else None,
+            "phase": latest.content.phase if latest else None,
+            "link": latest.content.link if latest else None,
             "watchers": feed.watchers,
         }
         # a kiosk's waiting page on the disk has no origin: it may see that this answers, not what

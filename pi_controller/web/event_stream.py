@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
 from pi_controller.display.i18n import Translator
+from pi_controller.web.feed import ContentT, Feed, Snapshot
 from pi_controller.web.live_page import Board, make_board
 from pi_controller.web.room_page import overlay, room
 
 if TYPE_CHECKING:
     from pi_controller.table.view import View
     from pi_controller.web.connection_limits import ConnectionLimits
-from pi_controller.web.feed import Feed, Snapshot
 
 HEARTBEAT_S, DESK_HEARTBEAT_S = 5.0, 3.0
 """How often a page, and a judge's or director's, hears at least a heartbeat; after two missed ones it is not live."""
@@ -37,10 +38,10 @@ def retry_ms(number: int) -> int:
 
 
 @lru_cache(maxsize=4)
-def event(snapshot: Snapshot, tr: Translator, shape: str = "") -> bytes:
+def event(snapshot: Snapshot[View], tr: Translator, shape: str = "") -> bytes:
     """Encode a snapshot as one event `view` (`EventContent`); `shape` is one of `BOARD_MAKERS`."""
-    content = BOARD_MAKERS[shape](snapshot.view, tr)
-    data = msgspec.json.encode({"view": snapshot.view, **msgspec.structs.asdict(content)})
+    content = BOARD_MAKERS[shape](snapshot.content, tr)
+    data = msgspec.json.encode({"view": snapshot.content, **msgspec.structs.asdict(content)})
     return encode_event(snapshot.id, "view", data)
 
 
@@ -56,33 +57,38 @@ def beat(t: float) -> bytes:
 
 
 async def stream(
-    feed: Feed,
-    tr: Translator,
+    feed: Feed[ContentT],
+    write: Callable[[Snapshot[ContentT]], Awaitable[bytes]],
     last_id: str | None,
     number: int,
     heartbeat_s: float = HEARTBEAT_S,
-    shape: str = "",
     *,
     place: str = "",
     shares: ConnectionLimits | None = None,
+    may_go_on: Callable[[], Awaitable[bool]] | None = None,
 ) -> AsyncIterator[bytes]:
     """Yield the events of one watcher until the feed ends; a heartbeat after `heartbeat_s` without news.
 
-    The stream holds a slot of `place` in `shares`, and ends if the slot is closed for another client. Heartbeats
+    `write` returns a snapshot as an event, b"" if it is no news to this watcher. The stream holds a slot of `place` in
+    `shares`, and ends if the slot is closed for another client, or when `may_go_on` is no longer true. Heartbeats
     let a page distinguish a quiet table from a lost connection. The first one is sent at once: it has the time, and
-    confirms to a page that already has the newest view (`last_id`) that it is current.
+    confirms to a page that already has the newest content (`last_id`) that it is current.
     """
     watcher = feed.subscribe(last_id)
     share = shares.take(place, watcher.end) if shares is not None else None
+    now = asyncio.get_running_loop().time
     try:
         yield b"retry: %d\n\n" % retry_ms(number)
         yield beat(feed.clock())
+        heard = now()
         while not watcher.ended:
-            snapshot = await watcher.next(heartbeat_s)
-            if snapshot is not None:
-                yield event(snapshot, tr, shape)
-            elif not watcher.ended:
-                yield beat(feed.clock())
+            snapshot = await watcher.next(max(0.0, heard + heartbeat_s - now()))
+            if watcher.ended or (may_go_on is not None and not await may_go_on()):
+                return
+            news = b"" if snapshot is None else await write(snapshot)
+            if news or now() >= heard + heartbeat_s:
+                yield news or beat(feed.clock())
+                heard = now()
     finally:
         watcher.close()
         if shares is not None and share is not None:

@@ -1,6 +1,6 @@
-"""Publish views from the daemon's thread to the subscribers' event loops; each gets the newest.
+"""Publish what pages show from any thread to the subscribers' event loops; each gets the newest.
 
-A watcher has no queue, only a flag that there is something newer. So a slow one skips views without building a backlog,
+A watcher has no queue, only a flag that there is something newer. So a slow one skips some without building a backlog,
 and a thousand publications cost it one.
 """
 
@@ -12,26 +12,33 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Generic, Protocol, TypeVar
 
 from pi_controller.host.waiting import is_set_within
-
-if TYPE_CHECKING:
-    from pi_controller.table.view import View
 
 MAX_WOKEN_AT_ONCE, PAUSE_S = 40, 0.001
 """Watchers woken together, and the pause before the next, s, which leaves other threads time, above all the table's."""
 
 
+class Numbered(Protocol):
+    """What a feed publishes: its `seq` rises within a game, from 1."""
+
+    @property
+    def seq(self) -> int: ...  # noqa: D102
+
+
+ContentT = TypeVar("ContentT", bound=Numbered)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Snapshot:
-    """A published view. `number` counts publications from 1; `amended`: the one before had the same `seq`.
+class Snapshot(Generic[ContentT]):
+    """Published content. `number` counts publications from 1; `amended`: the one before had the same `seq`.
 
     `start` is the feed's random id, `game` counts the games after the first one.
     """
 
     number: int
-    view: View
+    content: ContentT
     amended: bool
     start: str = ""
     game: int = 0
@@ -42,20 +49,20 @@ class Snapshot:
 
         It is unique across tables and games.
         """
-        return f"{self.view.seq}-{self.start}{self.game or ''}"
+        return f"{self.content.seq}-{self.start}{self.game or ''}"
 
 
-class Subscription:
+class Subscription(Generic[ContentT]):
     """One watcher in one event loop. Created by `Feed.subscribe`; close it when the watcher disconnects."""
 
-    def __init__(self, feed: Feed, seen: int) -> None:
+    def __init__(self, feed: Feed[ContentT], seen: int) -> None:
         self._feed = feed
         self.loop = asyncio.get_running_loop()
         self.news = asyncio.Event()
         self._seen = seen
         self.ended = False
 
-    async def next(self, timeout: float) -> Snapshot | None:
+    async def next(self, timeout: float) -> Snapshot[ContentT] | None:
         """Wait for a newer snapshot than the last and return it; None after `timeout` seconds or at the end."""
         while not self.ended:
             latest = self._feed.latest
@@ -79,10 +86,10 @@ class Subscription:
         self._feed.leave(self)
 
 
-class Feed:
-    """Holds the newest view and wakes the watchers. `publish` may be called from any thread and never waits.
+class Feed(Generic[ContentT]):
+    """Holds the newest content and wakes the watchers. `publish` may be called from any thread and never waits.
 
-    `clock` is the clock of the views' times, in seconds. `start` is a random id of this feed.
+    `clock` is the clock of the content's times, in seconds. `start` is a random id of this feed.
     """
 
     def __init__(
@@ -94,13 +101,13 @@ class Feed:
         self.clock = clock
         self._start = secrets.token_hex(4) if start is None else start
         self._lock = threading.Lock()
-        self._latest: Snapshot | None = None
-        self._watchers: set[Subscription] = set()
+        self._latest: Snapshot[ContentT] | None = None
+        self._watchers: set[Subscription[ContentT]] = set()
         self._hung_up = False
         self._called: set[asyncio.AbstractEventLoop] = set()
 
     @property
-    def latest(self) -> Snapshot | None:
+    def latest(self) -> Snapshot[ContentT] | None:
         """The newest snapshot, None before the first."""
         return self._latest
 
@@ -109,20 +116,20 @@ class Feed:
         """The number of watchers."""
         return len(self._watchers)
 
-    def publish(self, view: View) -> None:
-        """Make `view` the newest; ignore it if it equals the last."""
+    def publish(self, content: ContentT) -> None:
+        """Make `content` the newest; ignore it if it equals the last."""
         with self._lock:
             before = self._latest
-            if before is not None and before.view == view:
+            if before is not None and before.content == content:
                 return
-            amended = before is not None and before.view.seq == view.seq
+            amended = before is not None and before.content.seq == content.seq
             number, game = (before.number, before.game) if before is not None else (0, 0)
-            game += before is not None and view.seq < before.view.seq  # a smaller number means another journal
-            self._latest = Snapshot(number + 1, view, amended, self._start, game)
+            game += before is not None and content.seq < before.content.seq  # a smaller number means another journal
+            self._latest = Snapshot(number + 1, content, amended, self._start, game)
             self._call()
 
-    def subscribe(self, last_id: str | None = None) -> Subscription:
-        """Return a watcher in the running loop; with the newest id as `last_id` it waits for the next view.
+    def subscribe(self, last_id: str | None = None) -> Subscription[ContentT]:
+        """Return a watcher in the running loop; with the newest id as `last_id` it waits for the next.
 
         An amended snapshot is always sent, because its id does not show which of the two versions the watcher has.
         """
@@ -134,7 +141,7 @@ class Feed:
             self._watchers.add(watcher)
         return watcher
 
-    def leave(self, watcher: Subscription) -> None:
+    def leave(self, watcher: Subscription[ContentT]) -> None:
         """Remove a watcher."""
         with self._lock:
             self._watchers.discard(watcher)
@@ -173,7 +180,7 @@ class Feed:
             watchers = [watcher for watcher in self._watchers if watcher.loop is loop]
         self._wake_batch(loop, watchers)
 
-    def _wake_batch(self, loop: asyncio.AbstractEventLoop, watchers: list[Subscription]) -> None:
+    def _wake_batch(self, loop: asyncio.AbstractEventLoop, watchers: list[Subscription[ContentT]]) -> None:
         for watcher in watchers[:MAX_WOKEN_AT_ONCE]:
             watcher.news.set()
         if len(watchers) > MAX_WOKEN_AT_ONCE:

@@ -85,7 +85,7 @@ class JudgeApi(SignInRoutes):
     def __init__(
         self,
         command_queue: TableQueue,
-        feed: Feed,
+        feed: Feed[View],
         authenticator: Authenticator,
         journal: Path,
         tr: Translator,
@@ -278,7 +278,7 @@ class JudgeApi(SignInRoutes):
                     quiet = 0.0
                     yield b": heartbeat\nevent: beat\ndata: -\n\n"
                 # the table publishes the view shortly before it updates the command queue
-                behind = (latest := self.feed.latest) is not None and latest.view != current.picture.view
+                behind = (latest := self.feed.latest) is not None and latest.content != current.picture.view
         finally:
             watcher.close()
             self._streams.release(share)

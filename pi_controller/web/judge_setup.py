@@ -14,6 +14,7 @@ from pi_controller.config import Settings
 from pi_controller.display.i18n import translator
 from pi_controller.table.table import Table
 from pi_controller.table.table_queue import TableQueue
+from pi_controller.table.view import View
 from pi_controller.web import roles
 from pi_controller.web.accounts import Authenticator
 from pi_controller.web.feed import Feed
@@ -39,7 +40,7 @@ def users_path(settings: Settings) -> Path:
 
 
 def make_judge_console(
-    settings: Settings, table: Table, feed: Feed, clock: Callable[[], float], pins: PinHasher | None = None
+    settings: Settings, table: Table, feed: Feed[View], clock: Callable[[], float], pins: PinHasher | None = None
 ) -> JudgeConsole:
     """Return the console of `table`; `clock` returns the table's time in seconds. Raises `UserError`."""
     users = Users(users_path(settings))

@@ -16,6 +16,7 @@ from pi_controller.display.i18n import Translator
 from pi_controller.referee.settings import PRESETS, RefereeSettings
 from pi_controller.rules.base import Game
 from pi_controller.rules.options import Choice
+from pi_controller.table.view import View
 from pi_controller.web.address import PageSettings, list_urls
 from pi_controller.web.check_page import check_page
 from pi_controller.web.event_stream import BoardMaker
@@ -34,7 +35,7 @@ _LATER = {"retry-after": f"{LATER_S:.0f}"}
 
 
 def public_routes(
-    feed: Feed, *, tr: Translator, now: Callable[[], datetime], settings: PageSettings, judged: bool, ruled: bool
+    feed: Feed[View], *, tr: Translator, now: Callable[[], datetime], settings: PageSettings, judged: bool, ruled: bool
 ) -> Sequence[Route]:
     """Return the routes `/`, `/room`, `/overlay`, `/find` and `/check`; `now` is the wall clock for "as of".
 
@@ -45,7 +46,7 @@ def public_routes(
         latest = feed.latest
         if latest is None:
             return HTMLResponse(render(waiting, tr), 503, _LATER)
-        board, as_of = make(latest.view, tr), f"{now():%H:%M:%S}"
+        board, as_of = make(latest.content, tr), f"{now():%H:%M:%S}"
         shown = page(board, tr=tr, as_of=as_of, t=feed.clock(), host=settings.host, **values)
         return HTMLResponse(shown)
 
@@ -63,11 +64,11 @@ def public_routes(
         return board_response(overlay, "overlay_waiting.html", frame="overlay", place=place)
 
     async def find(request: Request) -> Response:
-        urls, game = _page_urls(request, settings), feed.latest.view.game if feed.latest else ""
+        urls, game = _page_urls(request, settings), feed.latest.content.game if feed.latest else ""
         return HTMLResponse(find_page(urls, settings, tr, game, judged=judged, ruled=ruled))
 
     async def check(_: Request) -> Response:
-        return HTMLResponse(check_page(feed.latest.view if feed.latest else None, tr))
+        return HTMLResponse(check_page(feed.latest.content if feed.latest else None, tr))
 
     pages = {"/": live, "/room": room, "/overlay": overlay_page, "/find": find, "/check": check}
     return [Route(path, _embeddable(answer, settings.embed)) for path, answer in pages.items()]

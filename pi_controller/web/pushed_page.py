@@ -3,25 +3,26 @@
 It accepts no input unless a subclass adds routes (`extra_routes`), as the exhibit does for touches.
 """
 
+import itertools
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from importlib.resources import files
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from pi_controller.display.i18n import Translator
 from pi_controller.web.app import make_app
-from pi_controller.web.event_stream import HEARTBEAT_S
-from pi_controller.web.feed import Feed
+from pi_controller.web.connection_limits import ConnectionLimits, client_network
+from pi_controller.web.event_stream import stream
+from pi_controller.web.feed import Feed, Snapshot
+from pi_controller.web.requests import client_ip
 from pi_controller.web.server import WebServer
 
-POLL_S = 0.1
-"""How often a watcher checks for a newer picture."""
 COMMON_FILES = {
     "tokens.css": ("pi_controller.web", "text/css"),
     "style.css": ("pi_controller.web", "text/css"),
@@ -41,29 +42,11 @@ COMMON_FILES = {
 Picture = TypeVar("Picture")
 
 
-async def event_stream(
-    bell: Feed,
-    newer: Callable[[], Awaitable[bytes | None]],
-    look_s: float = POLL_S,
-    beat_s: float = HEARTBEAT_S,
-) -> AsyncIterator[bytes]:
-    """Yield the events that `newer` returns, and a heartbeat after `beat_s` without one (b"").
+class _Numbered(NamedTuple, Generic[Picture]):
+    """A picture and its number, from 1."""
 
-    `newer` is called every `look_s`, until it returns None or the server of `bell` stops.
-    """
-    watcher, idle = bell.subscribe(), 0.0
-    try:
-        yield b"retry: 1000\n\n"
-        while not watcher.ended and (event := await newer()) is not None:
-            if event:
-                idle = 0.0
-                yield event
-            elif (idle := idle + look_s) >= beat_s:
-                idle = 0.0
-                yield b"event: beat\ndata: -\n\n"
-            await watcher.next(look_s)
-    finally:
-        watcher.close()
+    seq: int
+    picture: Picture
 
 
 class PushedPage(ABC, Generic[Picture]):
@@ -76,14 +59,13 @@ class PushedPage(ABC, Generic[Picture]):
     def __init__(
         self, host: str, port: int, tr: Translator, static: Mapping[str, tuple[str, str]], most: int = 16
     ) -> None:
-        self._bell = Feed()  # ends the streams when the server stops
-        self._latest: tuple[int, Picture | None] = (0, None)
+        self._feed = Feed[_Numbered[Picture]]()
         self._static = {
             name: (files(package).joinpath("static", name).read_bytes(), kind)
             for name, (package, kind) in {**COMMON_FILES, **static}.items()
         }
-        self._most, self._tr = most, tr
-        self._server = WebServer(self._bell, host, port, app=self._app)
+        self._watching, self._tr = ConnectionLimits(most), tr
+        self._server = WebServer(self._feed, host, port, app=self._app)
 
     @abstractmethod
     def page(self, picture: Picture | None) -> str:
@@ -110,7 +92,14 @@ class PushedPage(ABC, Generic[Picture]):
     @property
     def seq(self) -> int:
         """The number of the newest picture, from 1; 0 before the first."""
-        return self._latest[0]
+        latest = self._feed.latest
+        return latest.content.seq if latest else 0
+
+    @property
+    def picture(self) -> Picture | None:
+        """The newest picture."""
+        latest = self._feed.latest
+        return latest.content.picture if latest else None
 
     def start(self) -> None:
         """Start listening. Raises `WebError`."""
@@ -122,35 +111,25 @@ class PushedPage(ABC, Generic[Picture]):
 
     def publish(self, picture: Picture) -> None:
         """Make `picture` the newest."""
-        number, latest = self._latest
-        if picture != latest:
-            self._latest = (number + 1, picture)
+        if picture != self.picture:
+            self._feed.publish(_Numbered(self.seq + 1, picture))
 
     def _app(self, hosts: list[str]) -> Starlette:
+        numbers = itertools.count()
+
         async def page(_: Request) -> Response:
-            return HTMLResponse(self.page(self._latest[1]))
+            return HTMLResponse(self.page(self.picture))
+
+        async def write(snapshot: Snapshot[_Numbered[Picture]]) -> bytes:
+            name, data = self.event(snapshot.content.picture)
+            return b"id: %d\nevent: %s\ndata: %s\n\n" % (snapshot.content.seq, name.encode(), data)
 
         async def events(request: Request) -> Response:
             if request.method == "HEAD":
                 return Response(media_type="text/event-stream")
-            if self._bell.watchers >= self._most:
-                return PlainTextResponse(self._tr.text("Too many are watching.") + "\n", 503, {"retry-after": "10"})
-            return StreamingResponse(self._stream(), media_type="text/event-stream")
+            place = client_network(client_ip(request))
+            body = stream(self._feed, write, None, next(numbers), place=place, shares=self._watching)
+            return StreamingResponse(body, media_type="text/event-stream")
 
         routes = [Route("/", page), Route("/events", events)]
         return make_app(routes, self.extra_routes(), self._static, hosts, self._tr)
-
-    async def _stream(self) -> AsyncIterator[bytes]:
-        seen = 0
-
-        async def newer() -> bytes:
-            nonlocal seen
-            number, picture = self._latest
-            if picture is None or number == seen:
-                return b""
-            seen = number
-            name, data = self.event(picture)
-            return b"id: %d\nevent: %s\ndata: %s\n\n" % (number, name.encode(), data)
-
-        async for piece in event_stream(self._bell, newer):
-            yield piece

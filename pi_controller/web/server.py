@@ -46,7 +46,7 @@ class WebError(MatError, OSError):
 class _Server(uvicorn.Server):
     """Signals when it listens, stops on request, and then ends the watchers' streams."""
 
-    def __init__(self, config: uvicorn.Config, feed: Feed) -> None:
+    def __init__(self, config: uvicorn.Config, feed: Feed[Any]) -> None:
         super().__init__(config)
         self.server_state = LimitedServerState(max_open_files())
         self.listening = threading.Event()
@@ -100,7 +100,7 @@ class WebServer:
 
     def __init__(
         self,
-        feed: Feed,
+        feed: Feed[Any],
         host: str = "127.0.0.1",
         port: int = 8080,
         *,

@@ -63,7 +63,8 @@ def site(tmp_path):
 @pytest.fixture
 def news(monkeypatch):
     """Return a function that has every part of every page change."""
-    monkeypatch.setattr(pages, "POLL_S", 0.03)
+    monkeypatch.setattr(pages, "DESK_S", 0.03)
+    monkeypatch.setattr(pages, "LOOK_S", 0.03)
     number = count(1)
     now = [next(number)]
     render = Boards._render

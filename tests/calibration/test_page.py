@@ -71,5 +71,5 @@ def test_changes_are_pushed_until_server_stops(page, web):
         page.publish(VIEW)  # nothing new
         page.publish(WalkView(steps=(), at=0, ask="next", over=True))
         assert json.loads(events.next("walk")["data"]) | {"html": ""} == {"html": "", "said": "next", "over": True}
-        page._bell.end_streams()
+        page._feed.end_streams()
         events.end()

@@ -3,10 +3,11 @@
 import csv
 import html
 import io
+import json
 import re
 import secrets
 import sqlite3
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import datetime
 from typing import get_args
 
@@ -23,7 +24,7 @@ from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director, GameAtTable
 from pi_controller.hub.hub import TableStatus
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.pages import RIGHTS, BreakSent, break_times
+from pi_controller.hub.pages import LOOK_S, RIGHTS, BreakSent, break_times
 from pi_controller.hub.store import StoreError
 from pi_controller.table.view import QuestionView
 from pi_controller.tournament import decisions as d
@@ -184,15 +185,39 @@ def test_every_decision_has_a_sentence():
 
 def test_update_that_changes_nothing_sends_its_number_alone(site):
     site.drawn()
-    with site.web.stream("GET", "/events?page=boards") as response:
+    with site.web.stream("GET", "/events?team=1") as response:
         stream = Stream(response)
         assert int(stream.next("regions")["id"]) == site.pages.seq
-        site.pages.publish(())
-        update = stream.next("regions")
-        assert (int(update["id"]), update["data"]) == (site.pages.seq, "{}")
         site.decide(do="announce", text="Soup is ready")
         update = stream.next("regions")
-        assert (int(update["id"]), "Soup is ready" in update["data"]) == (site.pages.seq, True)
+        assert (int(update["id"]), update["data"]) == (site.pages.seq, "{}")
+
+
+def test_an_update_holds_the_parts_that_changed(site):
+    site.drawn()
+    with site.web.stream("GET", "/events?page=boards") as response:
+        stream = Stream(response)
+        assert {"notice", "tables", "queue"} <= json.loads(stream.next("regions")["data"]).keys()
+        site.decide(do="announce", text="Soup is ready")
+        changed = json.loads(stream.next("regions")["data"])
+        assert "Soup is ready" in changed["notice"]
+        assert not {"tables", "queue"} & changed.keys()
+
+
+def test_a_page_is_rendered_once_for_all_who_watch_it(site, monkeypatch):
+    site.drawn()
+    rendered = []
+    render = site.pages._boards.regions
+    monkeypatch.setattr(site.pages._boards, "regions", lambda page: rendered.append(page) or render(page))
+    with ExitStack() as stack:
+        opened = [stack.enter_context(site.web.stream("GET", "/events?page=boards")) for _ in range(20)]
+        for stream in map(Stream, opened):
+            assert stream.next("regions")
+    assert rendered == ["boards"]
+    site.loop.advance(2 * LOOK_S)
+    rendered.clear()
+    site.loop.advance(10 * LOOK_S)
+    assert not rendered, "nobody watches it any more"
 
 
 def test_repeated_command_counts_once(site):

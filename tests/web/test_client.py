@@ -53,7 +53,7 @@ def event(number, text="a"):
 def test_views_follow_the_feed(feed, web, view):
     table = connect(web)
     views = table.views()
-    assert next(views) == feed.latest.view == table.view()
+    assert next(views) == feed.latest.content == table.view()
     feed.publish(view(seq=2, note="eine ⟨Zeile⟩\u2028 und\u0085 mehr\n"))
     assert next(views).note == "eine ⟨Zeile⟩\u2028 und\u0085 mehr\n"
     views.close()

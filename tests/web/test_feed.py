@@ -12,13 +12,17 @@ from pi_controller.web.feed import MAX_WOKEN_AT_ONCE, PAUSE_S, Feed
 LONG = 30.0
 
 
+async def write(snapshot):
+    return event(snapshot, ENGLISH)
+
+
 def test_a_new_watcher_gets_the_newest_at_once(view):
     async def watch():
         feed = Feed()
         feed.publish(view(seq=1))
         feed.publish(view(seq=2))
         watcher = feed.subscribe()
-        return (await watcher.next(LONG)).view.seq, await watcher.next(0.01)
+        return (await watcher.next(LONG)).content.seq, await watcher.next(0.01)
 
     assert run(watch()) == (2, None)
 
@@ -29,9 +33,9 @@ def test_a_slow_watcher_skips_to_the_newest(view):
         watcher = feed.subscribe()
         for seq in range(1, 1001):
             feed.publish(view(seq=seq))
-        seen = [(await watcher.next(LONG)).view.seq]
+        seen = [(await watcher.next(LONG)).content.seq]
         feed.publish(view(seq=1001))
-        seen.append((await watcher.next(LONG)).view.seq)
+        seen.append((await watcher.next(LONG)).content.seq)
         return seen, await watcher.next(0.01)
 
     assert run(watch()) == ([1000, 1001], None)
@@ -52,12 +56,12 @@ def test_known_event_id_waits_amended_view_is_sent(view):
         return await feed.subscribe(last_id).next(0.01)
 
     assert run(watch("5-now", view(seq=5))) is None
-    assert run(watch("4-now", view(seq=5))).view.seq == 5
-    assert run(watch("5-before", view(seq=5))).view.seq == 5, "a new journal starts again from 1"
-    assert run(watch("5", view(seq=5))).view.seq == 5
-    assert run(watch("rubbish", view(seq=5))).view.seq == 5
+    assert run(watch("4-now", view(seq=5))).content.seq == 5
+    assert run(watch("5-before", view(seq=5))).content.seq == 5, "a new journal starts again from 1"
+    assert run(watch("5", view(seq=5))).content.seq == 5
+    assert run(watch("rubbish", view(seq=5))).content.seq == 5
     halted = view(seq=5, phase="halted")
-    assert run(watch("5-now", view(seq=5), halted)).view == halted
+    assert run(watch("5-now", view(seq=5), halted)).content == halted
 
 
 def test_the_next_game_has_ids_of_its_own(view):
@@ -83,7 +87,7 @@ def test_end_streams_ends_current_and_later_until_reopen(view):
         got = []
 
         async def read():
-            async for chunk in stream(feed, ENGLISH, None, 0):
+            async for chunk in stream(feed, write, None, 0):
                 got.append(chunk)
                 if len(got) == 2:
                     feed.end_streams()
@@ -94,7 +98,7 @@ def test_end_streams_ends_current_and_later_until_reopen(view):
         assert await late.next(LONG) is None
         late.close()
         feed.reopen()
-        return feed.watchers, len(got), (await feed.subscribe().next(LONG)).view.seq
+        return feed.watchers, len(got), (await feed.subscribe().next(LONG)).content.seq
 
     assert run(watch()) == (0, 2, 1)
 
@@ -107,13 +111,13 @@ def test_publishing_outlives_a_closed_loop(view):
 
     run(leave_without_closing())
     feed.publish(view())
-    assert feed.latest.view.seq == 1
+    assert feed.latest.content.seq == 1
 
 
 def test_a_quiet_stream_beats(view):
     async def watch():
         feed = Feed()
-        chunks = stream(feed, ENGLISH, None, 3)
+        chunks = stream(feed, write, None, 3)
         got = [await anext(chunks) for _ in range(3)]
         await chunks.aclose()
         return got, feed.watchers
@@ -173,10 +177,10 @@ def test_a_full_hall_costs_the_publisher_one_call(view):
         feed.publish(view(seq=1))
         feed.publish(view(seq=2))
         assert len(calls) == 1
-        assert {(await one).view.seq for one in waiting} == {2}
+        assert {(await one).content.seq for one in waiting} == {2}
         feed.publish(view(seq=3))
         assert len(calls) == 2
-        assert {(await watcher.next(20)).view.seq for watcher in watchers} == {3}
+        assert {(await watcher.next(20)).content.seq for watcher in watchers} == {3}
 
     run(scenario())
 
@@ -186,7 +190,7 @@ def test_watchers_are_woken_in_batches(loop, view):
     feed = Feed()
 
     async def follow():
-        return (await feed.subscribe().next(LONG)).view.seq
+        return (await feed.subscribe().next(LONG)).content.seq
 
     waiting = [loop.create_task(follow()) for _ in range(2 * MAX_WOKEN_AT_ONCE + 5)]
     loop.settle()

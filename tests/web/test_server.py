@@ -23,7 +23,7 @@ def test_the_page(web):
 
 def test_the_view_as_json(web, feed):
     answer = web.get("/view.json")
-    assert msgspec.json.decode(answer.content, type=View) == feed.latest.view
+    assert msgspec.json.decode(answer.content, type=View) == feed.latest.content
     assert answer.headers["content-type"] == "application/json"
 
 
@@ -141,7 +141,7 @@ def test_the_stream_starts_with_the_view_and_follows(web, feed, view):
         assert second["id"] == feed.latest.id != first["id"]
         body = msgspec.json.decode(second["data"])
         assert '<p class="count">12</p>' in body["table"]
-        assert msgspec.convert(body["view"], View) == feed.latest.view
+        assert msgspec.convert(body["view"], View) == feed.latest.content
 
 
 def test_reconnecting_watcher_gets_no_known_view(web, feed, view):

@@ -137,7 +137,7 @@ def test_an_event_carries_the_table_in_whole_kilobytes(game):
     sent = event(feed.latest, ENGLISH)
     assert len(sent) % BLOCK == 0
     body = msgspec.json.decode(re.search(rb"^data: (.*)$", sent, re.MULTILINE)[1])
-    assert body["table"] == make_board(feed.latest.view, ENGLISH).table
+    assert body["table"] == make_board(feed.latest.content, ENGLISH).table
     assert body["layout"] == ("pads" if game == "ojibwe" else "sheet")
 
 
