@@ -4,10 +4,11 @@
     .venv/bin/python tests/tools/hub_load.py --tables 64 --rate 10 --seconds 30 --store postgresql
 
 Each table is a real link to the hub with a journal to which the records of a game are written one by one, with the view
-of that moment. The tables share a few processes. The hub is `hub run` with its tournament and pages. Prints a JSON
-line: records a second that came to the hub's disk while they were written, lag from a record's time at the table to
-there (ms), memory (MB) and the processor's time (s) of the hub, what the watchers received (kB a second each), and how
-long the rest took to come. The status is 1 unless the hub has all records, once and unchanged.
+of that moment; all are connected before the first. The tables share a few processes. The hub is `hub run` with its
+tournament and pages. Prints a JSON line: records a second that came to the hub's disk while they were written, lag from
+a record's time at the table to there (ms), memory (MB) and the processor's time (s) of the hub, what the watchers
+received (kB a second each), and how long the rest took to come. The status is 1 unless the hub has all records, once
+and unchanged.
 """
 
 import argparse
@@ -88,19 +89,27 @@ def be_tables(folder, names, rate):
         journals.append(Journal(folder / f"{name}.sqlite", created=time.time()))
         links.append(TableLink(reach(folder / "hub", name), name, name, journals[-1].path))
         links[-1].start()
+    written = [0] * len(names)
+
+    def write(n):
+        now = time.time()
+        journals[n].append([msgspec.structs.replace(facts[written[n]], t=now)])
+        view = msgspec.structs.replace(views[written[n]], seq=written[n] + 1)
+        links[n].on_step(now, SimpleNamespace(view=view, journal=journals[n], can_begin_game=False), False)
+        written[n] += 1
+
+    for n in range(len(names)):
+        write(n)  # a table is connected before its game goes on
+    while not all(link._outbox.done for link in links):
+        time.sleep(TURN_S)
     print("ready", flush=True)
     while not (folder / "begin").exists():
         time.sleep(TURN_S)
-    firsts, written = [time.time() + offset(name, rate) for name in names], [0] * len(names)
+    firsts = [time.time() + offset(name, rate) for name in names]
     while True:
-        for n, link in enumerate(links):
-            while written[n] < len(facts) and time.time() >= firsts[n] + written[n] / rate:
-                now = time.time()
-                journals[n].append([msgspec.structs.replace(facts[written[n]], t=now)])
-                view = msgspec.structs.replace(views[written[n]], seq=written[n] + 1)
-                table = SimpleNamespace(view=view, journal=journals[n], can_begin_game=False)
-                link.on_step(now, table, False)
-                written[n] += 1
+        for n in range(len(names)):
+            while written[n] < len(facts) and time.time() >= firsts[n] + (written[n] - 1) / rate:
+                write(n)
         time.sleep(TURN_S)
 
 
@@ -129,6 +138,7 @@ def load(folder, count, rate, seconds, watchers=0, server=None):
             assert process.stdout.readline(), "a table's process has ended"
         for _ in range(watchers):
             threading.Thread(target=watch, args=(hub.page, watched), daemon=True).start()
+        (folder / "lags").write_text("")
         (folder / "begin").touch()
         used_s, begin = processor_s(hub.process.pid), time.monotonic()
         time.sleep(seconds)
