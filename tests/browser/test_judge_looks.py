@@ -68,7 +68,7 @@ def phase(page, console):
         console.show(view, options)
         await_drawn(page, show.seq)
 
-    show.seq = console.feed.latest.view.seq + 100
+    show.seq = console.feed.latest.content.seq + 100
     return show
 
 

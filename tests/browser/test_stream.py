@@ -85,7 +85,7 @@ def test_signed_out_page_is_loaded_again(tab):
 @pytest.mark.smoke
 def test_hidden_page_has_no_stream(tab, feed, view):
     page = tab()
-    await_drawn(page, feed.latest.view.seq)
+    await_drawn(page, feed.latest.content.seq)
     assert feed.watchers == 1
     page.evaluate(HIDE, True)
     wait_until(page, lambda: feed.watchers == 0)
@@ -101,7 +101,7 @@ def test_twelve_tabs_are_drawn_and_answered(tab, feed, view, hidden):
     pages = []
     for _ in range(12):
         pages.append(page := tab())
-        await_drawn(page, feed.latest.view.seq)
+        await_drawn(page, feed.latest.content.seq)
         assert page.evaluate("async () => (await fetch('/view.json')).status") == 200
         page.evaluate(HIDE, hidden)
     feed.publish(view(seq=12))

@@ -20,8 +20,8 @@ WIDE = {"A": "W" * 60, "B": "日本" * 30}
 
 def await_layout(page, feed):
     """Wait for the newest view: a game of another layout loads the page anew."""
-    await_drawn(page, feed.latest.view.seq)
-    assert page.locator("[data-live=sentence]").text_content() == Phrases(ENGLISH).sentence(feed.latest.view)
+    await_drawn(page, feed.latest.content.seq)
+    assert page.locator("[data-live=sentence]").text_content() == Phrases(ENGLISH).sentence(feed.latest.content)
 
 
 @pytest.mark.smoke

@@ -34,7 +34,7 @@ def test_no_view_is_lost_between_threads(view):
         async def follow(watcher):
             seen = [0]
             while seen[-1] < 2000:
-                seen.append((await watcher.next(LONG)).view.seq)
+                seen.append((await watcher.next(LONG)).content.seq)
             return seen
 
         followed = await asyncio.gather(*map(follow, watchers))

@@ -41,8 +41,8 @@ def await_drawn(page, seq=0):
 
 def draw_view(page, feed, view, **changed):
     """Publish `view` with `changed` as the newest of `feed`, and wait until `page` has drawn it."""
-    feed.publish(msgspec.structs.replace(view, seq=feed.latest.view.seq + 1, **changed))
-    await_drawn(page, feed.latest.view.seq)
+    feed.publish(msgspec.structs.replace(view, seq=feed.latest.content.seq + 1, **changed))
+    await_drawn(page, feed.latest.content.seq)
 
 
 def wait_until(page, happened):
