@@ -1,19 +1,54 @@
 """Lines of the command: paths, options and quoted commands are in one piece, on a terminal and in a pipe."""
 
 import ast
+import io
 import re
+import sys
 from pathlib import Path
 
 import pytest
 from rich.table import Table
 from rich.text import Text
 
-from pi_controller.cli import VERBS, find_verb
+from pi_controller.cli import VERBS, find_verb, main
 from pi_controller.output import line_width, open_console
 
 ROOT = Path(__file__).parents[1]
 PATH = "/srv/" + "moccasin-mat-table/" * 8
 WHOLE = re.compile(r"(?<!\w)'[^'\n]+'(?!\w)|[/-]\w[\w./-]*")
+
+
+@pytest.fixture
+def cp1252(monkeypatch):
+    """Return what replaces the standard output by a terminal, or else a pipe, in the encoding that Windows gives it."""
+
+    def replace(*, is_terminal):
+        stream = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
+        stream.isatty = lambda: is_terminal
+        monkeypatch.setattr(sys, "stdout", stream)
+        return stream
+
+    return replace
+
+
+def record_of(folder):
+    path = folder / "a.record"
+    path.write_text("Record: 1\nGame: dakota\nTeam A: Wa\u014bbdi\nTeam B: \u00d6yate\n\n     toss A\nend\n", "utf-8")
+    return str(path)
+
+
+def test_pipes_get_utf_8_whatever_the_systems_encoding(cp1252, tmp_path):
+    out = cp1252(is_terminal=False)
+    assert main(["record", record_of(tmp_path)]) == 0
+    out.flush()
+    assert {"Wa\u014bbdi", "\u00d6yate"} <= set(out.buffer.getvalue().decode("utf-8").split())
+
+
+def test_a_terminal_shows_a_letter_it_lacks_as_an_escape(cp1252, tmp_path):
+    out = cp1252(is_terminal=True)
+    assert main(["record", record_of(tmp_path)]) == 0
+    out.flush()
+    assert {"Wa\\u014bbdi", "\u00d6yate"} <= set(out.buffer.getvalue().decode("cp1252").split())
 
 
 def test_piped_lines_are_not_wrapped_or_padded(capsys, monkeypatch):

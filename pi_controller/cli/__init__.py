@@ -6,6 +6,7 @@ and the verb's own imports follow after its arguments are parsed, so that every 
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from importlib import import_module
@@ -94,6 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from pi_controller.errors import MatError
 
     args = list(sys.argv[1:] if argv is None else argv)
+    _use_utf8()
     try:
         match args:
             case [] | ["-h" | "--help" | "help"]:
@@ -130,6 +132,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         # the reader has closed the pipe (`| head`): stop, and avoid a second error when Python shuts down
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _use_utf8() -> None:
+    """Write UTF-8 to files and pipes, whatever the system's encoding; a terminal shows what it lacks as escapes."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
 
 
 def _wrap_line(line: str) -> str:

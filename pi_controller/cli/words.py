@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, add_settings, load_settings, settings_path
 from pi_controller.errors import UsageError
+from pi_controller.host.files import find_file, normal_name
 from pi_controller.host.platform import expand_home
 from pi_controller.text import SUFFIX
 
@@ -90,29 +91,28 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
         print(line.rstrip())
         for fault in faults.get(call, ()):
             print(f"    {fault}")
-    strangers = _strangers(folder, played)
-    for name in strangers:
-        print(f"  {name}: not a word of {played}, never played")
-    return 1 if strangers or any(faults.values()) else 0
+    unused = list(_unused(folder, played))
+    for name, why in unused:
+        print(f"  {name}: {why}")
+    return 1 if unused or any(faults.values()) else 0
 
 
-def _strangers(folder: Path | None, played: str) -> list[str]:
-    """Return the files beside the recordings that match no word, most likely because of a misspelling."""
+def _unused(folder: Path | None, played: str) -> Iterator[tuple[str, str]]:
+    """Yield the files beside the recordings that are never played, each with the reason."""
     from pi_controller.display import word_recordings
     from pi_controller.display.game_display import get_show
     from pi_controller.display.i18n import ENGLISH
 
-    inside = folder / played if folder else None
+    inside = find_file(folder / played) if folder else None
     if inside is None or not inside.is_dir():
-        return []
+        return
     known = get_show(played, ENGLISH).words
-    return sorted(
-        path.name
-        for path in inside.iterdir()
-        if not path.name.startswith(".")
-        and (path.stem not in known or path.suffix not in word_recordings.FORMATS)
-        and path.suffix.lower() in word_recordings.FORMATS
-    )
+    for path in sorted(inside.iterdir()):
+        is_word, is_sound = normal_name(path.stem) in known, path.suffix.lower() in word_recordings.FORMATS
+        if is_sound and not is_word and not path.name.startswith("."):
+            yield path.name, f"not a word of {played}, never played"
+        if is_word and not is_sound:
+            yield path.name, "not a format that can be played: save it as .wav"
 
 
 def _play_word(wanted: VoiceSection, folder: Path | None, played: str, call: str) -> int:

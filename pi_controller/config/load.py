@@ -107,6 +107,14 @@ def parse_model(path: Path, text: str, model: type[Model], hint: str = _EXAMPLE_
     return found
 
 
+def decode_text(data: bytes) -> str:
+    """Return the text of a file that a person wrote: without a byte order mark, its line ends as \\n.
+
+    Raises `UnicodeDecodeError`.
+    """
+    return data.decode("utf-8-sig").replace("\r\n", "\n")
+
+
 def read_text(path: Path, hint: str = _EXAMPLE_HINT) -> str:
     """Return the text of a settings file, its line ends as \\n. Raises `SettingsError`."""
     if path.is_dir():
@@ -125,7 +133,7 @@ def read_text(path: Path, hint: str = _EXAMPLE_HINT) -> str:
     if len(data) > MAX_BYTES:
         raise SettingsError("{path} is too large for a settings file", hint, path=path)
     try:
-        return data.decode("utf-8-sig").replace("\r\n", "\n")
+        return decode_text(data)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise SettingsError(

@@ -17,6 +17,7 @@ from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.sound import Clip
 from pi_controller.errors import MatError, describe_error
 from pi_controller.extras import install_hint
+from pi_controller.host.files import find_file, normal_name
 
 FORMATS = (".wav", ".flac", ".ogg", ".opus", ".mp3")
 """File formats in the order of preference."""
@@ -62,9 +63,12 @@ def is_folder(path: Path) -> bool:
 
 def find(folder: Path, game: str, call: str) -> Path | None:
     """Return the recording of a word, or None. Raises `WordRecordingError` if the folder cannot be read."""
-    paths = (folder / game / f"{call}{suffix}" for suffix in FORMATS)
+    if call not in get_show(game, ENGLISH).words:
+        return None
     try:
-        return next((path for path in paths if path.is_file()), None) if call in get_show(game, ENGLISH).words else None
+        place = find_file(folder / game)
+        paths = (find_file(place / f"{call}{suffix}") for suffix in FORMATS)
+        return next((path for path in paths if path.is_file()), None)
     except OSError as error:
         raise WordRecordingError(
             f"{folder} cannot be read: {describe_error(error)}", "let the table's user read it"
@@ -73,7 +77,7 @@ def find(folder: Path, game: str, call: str) -> Path | None:
 
 def load(path: Path) -> Clip:
     """Read the recording in `path`, named after its word. Raises `WordRecordingError`."""
-    return decode_audio(path, path.stem, str(path))
+    return decode_audio(path, normal_name(path.stem), str(path))
 
 
 def decode_audio(file: Path | BinaryIO, name: str, where: str) -> Clip:

@@ -17,9 +17,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 
 from pi_controller.config.edit import KEPT, EditError, edit_text, require_valid
 from pi_controller.config.fields import InvalidValueError, Section
-from pi_controller.config.load import read_model
+from pi_controller.config.load import decode_text, read_model
 from pi_controller.errors import MatError, SettingsError, describe_error
-from pi_controller.host.files import atomic_write, explain_refusal
+from pi_controller.host.files import atomic_write, explain_refusal, find_file
 from pi_controller.text import Sentence, is_invisible
 
 log = logging.getLogger(__name__)
@@ -33,8 +33,9 @@ TEXTS_HINT = Sentence(
 """Hint added to every fault of the host's texts."""
 MAX_PICTURE_BYTES = 4_000_000
 """Largest size of a picture, bytes."""
-PICTURES = {".png": (b"\x89PNG\r\n\x1a\n", "image/png"), ".jpg": (b"\xff\xd8\xff", "image/jpeg")}
-"""Accepted pictures by file suffix: the first bytes of the file, and the media type."""
+_JPEG = b"\xff\xd8\xff", "image/jpeg"
+PICTURES = {".png": (b"\x89PNG\r\n\x1a\n", "image/png"), ".jpg": _JPEG, ".jpeg": _JPEG}
+"""Accepted pictures by file suffix in lower case: the first bytes of the file, and the media type."""
 
 
 def _plain(text: str) -> str:
@@ -44,7 +45,7 @@ def _plain(text: str) -> str:
 
 
 def _picture(name: str) -> str:
-    if not name or (Path(name).suffix in PICTURES and name == Path(name).name and not name.startswith(".")):
+    if not name or (Path(name).suffix.lower() in PICTURES and name == Path(name).name and not name.startswith(".")):
         return name
     raise InvalidValueError("must be the name of a .png or .jpg beside this file")
 
@@ -165,7 +166,7 @@ class HostFiles:
         """Change the draft, or begin one with the texts shown now. Raises `EditError` with the fault of each text."""
         if self._folder is None:
             raise EditError("texts cannot be saved here", "name a folder in the settings: [exhibit] folder")
-        text = (self.draft.content if self.draft else self._content).decode("utf-8")
+        text = decode_text(self.draft.content if self.draft else self._content)
         data = tomllib.loads(text)
         chosen = {(key,): value for key, value in changes.items() if value != data.get(key, "")}
         data |= {key: value for (key,), value in chosen.items()}
@@ -223,9 +224,9 @@ def read_host_texts(folder: Path) -> tuple[HostTexts, dict[str, tuple[bytes, str
     pictures: dict[str, tuple[bytes, str]] = {}
     wrong: list[str] = []
     for name in sorted(names):
-        begins, kind = PICTURES[Path(name).suffix]
+        begins, kind = PICTURES[Path(name).suffix.lower()]
         try:
-            with (folder / name).open("rb") as file:
+            with find_file(folder / name).open("rb") as file:
                 content = file.read(MAX_PICTURE_BYTES + 1)
         except OSError as error:
             wrong.append(f"{name}: {describe_error(error)}")

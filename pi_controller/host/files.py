@@ -1,7 +1,8 @@
-"""Create files that only their owner can read, write files whole, and explain why one cannot be written."""
+"""Find files, create those that only their owner can read, write them whole, and explain why one cannot be written."""
 
 import os
 import shlex
+import unicodedata
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -9,7 +10,32 @@ from pathlib import Path
 from pi_controller.host import platform
 from pi_controller.host.platform import sync
 
-__all__ = ["atomic_write", "create_private_file", "explain_refusal", "remove_unfinished", "sync", "write_private_file"]
+__all__ = [
+    "atomic_write",
+    "create_private_file",
+    "explain_refusal",
+    "find_file",
+    "normal_name",
+    "remove_unfinished",
+    "sync",
+    "write_private_file",
+]
+
+
+def normal_name(name: str) -> str:
+    """Return `name` in lower case with composed accents: recorders write upper case, Macs decomposed accents."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def find_file(path: Path) -> Path:
+    """Return `path`, or the file in its folder whose name differs from it only in case or in how accents are written.
+
+    Without either it is `path`. Raises `OSError` if the folder cannot be read.
+    """
+    if path.exists() or not path.parent.is_dir():
+        return path
+    wanted = normal_name(path.name)
+    return next((one for one in sorted(path.parent.iterdir()) if normal_name(one.name) == wanted), path)
 
 
 def create_private_file(path: Path, like: Path | None = None, mode: int = 0o600) -> None:

@@ -130,7 +130,7 @@ def _check_writable(path: Path) -> Path:
     Raises `SettingsError`, `UsageError`.
     """
     settings = read_settings(path)
-    if settings.hub.address or ("hub",) in key_lines(path.read_text("utf-8-sig").replace("\r\n", "\n")):
+    if settings.hub.address or ("hub",) in key_lines(read_text(path)):
         raise UsageError(
             f"{path} has a [hub] already{f': {settings.hub.address}' if settings.hub.address else ''}",
             "remove this section, then try again",

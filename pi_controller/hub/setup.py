@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from pi_controller.config.load import read_text
 from pi_controller.errors import MatError, describe_error
 from pi_controller.host.files import write_private_file
 from pi_controller.hub.settings import FILE
@@ -153,5 +154,5 @@ def _other_sections(path: Path) -> str:
     """Return the sections of the hub's settings at `path` that people write themselves, "" if there are none."""
     if not path.is_file():
         return ""
-    sections = re.split(r"^(?=[ \t]*\[)", path.read_text("utf-8"), flags=re.MULTILINE)[1:]
+    sections = re.split(r"^(?=[ \t]*\[)", read_text(path), flags=re.MULTILINE)[1:]
     return "".join(one for one in sections if not re.match(r"\s*\[\s*venue\s*\]", one))

@@ -70,6 +70,18 @@ def _format(body: bytes, name: str) -> WavFormat:
     return WavFormat(channels, rate, width, tag == FLOAT)
 
 
+def _chunks(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
+    """Yield the kind and the size of each chunk; the caller reads as many bytes before the next.
+
+    A chunk of odd size ends with a zero that is not counted; some programs leave it out.
+    """
+    before = b""
+    while len(head := before + _read_exactly(file, 8 - len(before))) == 8:
+        kind, size = head[:4], struct.unpack("<I", head[4:])[0]
+        yield kind, size
+        before = _read_exactly(file, 1).strip(b"\0") if size % 2 else b""
+
+
 class WavReader:
     """Reads a WAV from front to back: `format` is known at once, `blocks()` then yields the samples.
 
@@ -82,16 +94,15 @@ class WavReader:
         if len(head) < 12 or head[:4] not in {b"RIFF", b"RF64"} or head[8:] != b"WAVE":
             raise UsageError(f"{name}: this is not a WAV file.", WAV_HINT)
         found: WavFormat | None = None
-        while True:
-            chunk = _read_exactly(file, 8)
-            if len(chunk) < 8:
-                raise UsageError(f"{name}: it ends before any samples.", WAV_HINT)
-            kind, size = chunk[:4], struct.unpack("<I", chunk[4:])[0]
+        self._chunks = _chunks(file)
+        for kind, size in self._chunks:
             if kind == b"data":
                 break
-            body = _read_exactly(file, size + size % 2 if kind != b"fmt " else min(size + size % 2, 4096))
+            body = _read_exactly(file, size if kind != b"fmt " else min(size, 4096))
             if kind == b"fmt ":
                 found = _format(body, name)
+        else:
+            raise UsageError(f"{name}: it ends before any samples.", WAV_HINT)
         if found is None:
             raise UsageError(f"{name}: it has no format header.", WAV_HINT)
         self.format = found
@@ -114,6 +125,11 @@ class WavReader:
                 return
             if self._left is not None:
                 self._left -= len(raw)
+        for kind, size in self._chunks:
+            if kind == b"data":
+                self._warn(f"{self.name}: only the first of its recordings is read; save each as a file of its own.")
+                return
+            _read_exactly(self._file, size)
 
     def _samples(self, raw: bytes) -> NDArray[np.float64]:
         width = self.format.width

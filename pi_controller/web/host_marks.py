@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pi_controller.config.model import MarksSection
 from pi_controller.errors import MatError, SettingsError, describe_error
 from pi_controller.extras import requires_extra
+from pi_controller.host.files import find_file
 from pi_controller.text import Sentence
 
 log = logging.getLogger(__name__)
@@ -64,7 +65,7 @@ def encode_image(path: Path) -> bytes:
         from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 - a table without images needs no Pillow
 
     try:
-        with path.open("rb") as file:
+        with find_file(path).open("rb") as file:
             content = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise SettingsError(

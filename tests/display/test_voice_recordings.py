@@ -23,6 +23,14 @@ def test_find_returns_the_words_own_file_alone(record, tmp_path):
     assert word_recordings.find(tmp_path, "dakota", "wheya") is None
 
 
+def test_find_reads_names_as_recorders_write_them(record, tmp_path):
+    record("dakota", "paguga").rename(tmp_path / "dakota" / "PAGUGA.WAV")
+    (tmp_path / "dakota").rename(tmp_path / "Dakota")
+    found = word_recordings.find(tmp_path, "dakota", "paguga")
+    assert found == tmp_path / "Dakota" / "PAGUGA.WAV"
+    assert word_recordings.load(found).name == "paguga"
+
+
 @pytest.mark.parametrize("suffix", [".wav", ".flac", ".ogg", ".mp3"])
 def test_each_format_is_read(record, suffix):
     path = record("dakota", "paguga", suffix, rate=44100, seconds=0.5)

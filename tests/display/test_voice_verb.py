@@ -32,6 +32,7 @@ def test_faulty_recordings_are_listed_and_exit_1(record, tmp_path, capsys):
     record("dakota", "obojum", rate=44100)
     record("dakota", "obojun", rate=44100)
     (tmp_path / "dakota" / "foul.WAV").write_bytes(b"")
+    (tmp_path / "dakota" / "yawapi.m4a").write_bytes(b"")
     (tmp_path / "dakota" / ".hidden.wav").write_bytes(b"")
     (tmp_path / "dakota" / "notes.txt").write_text("who spoke")
     assert cli(["voice", "--folder", str(tmp_path), "--game", "dakota"]) == 1
@@ -39,7 +40,8 @@ def test_faulty_recordings_are_listed_and_exit_1(record, tmp_path, capsys):
     assert "quiet (peak -40 dB)" in said
     assert "wheya.wav cannot be read" in said
     assert "obojum.wav: not a word of dakota, never played" in said
-    assert "foul.WAV: not a word of dakota, never played" in said
+    assert "foul.WAV cannot be read" in said
+    assert "yawapi.m4a: not a format that can be played" in said
     assert "hidden" not in said
     assert "notes" not in said
 

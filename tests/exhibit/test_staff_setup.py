@@ -146,6 +146,18 @@ def test_second_draft_keeps_texts_of_first(tmp_path):
     assert (host.draft.texts.title, host.draft.texts.credits) == ("First", "Second")
 
 
+@pytest.mark.parametrize(
+    "content", [b"", b"\xef\xbb\xbf", b'\xef\xbb\xbftitle = "Host"\r\n'], ids=["empty", "mark", "windows"]
+)
+def test_every_file_that_is_read_can_be_edited(tmp_path, content):
+    (tmp_path / TEXTS).write_bytes(content)
+    host = HostFiles(tmp_path)
+    assert not host.fault
+    host.propose({"title": "New"})
+    host.publish()
+    assert HostFiles(tmp_path).texts.title == "New"
+
+
 def test_a_draft_can_be_discarded(tmp_path):
     with installed(tmp_path) as (installation, visits):
         client = visits.sign_in()

@@ -87,6 +87,21 @@ def test_every_text_fault_is_reported(folder, texts, says):
     assert "check-settings" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("named", "written", "content"),
+    [
+        ("\u00e9glise.png", "e\u0301glise.png", PNG),
+        ("e\u0301glise.png", "\u00e9glise.PNG", PNG),
+        ("photo.jpeg", "photo.jpeg", b"\xff\xd8\xff\xe0"),
+        ("PHOTO.JPG", "photo.jpg", b"\xff\xd8\xff\xe0"),
+    ],
+)
+def test_a_picture_is_found_by_its_name_as_people_write_it(folder, named, written, content):
+    (folder / TEXTS).write_text(f'picture = "{named}"\n', "utf-8")
+    (folder / written).write_bytes(content)
+    assert read_host_texts(folder)[1][named][0] == content
+
+
 def test_a_folder_without_texts_says_how_to_begin(tmp_path):
     with pytest.raises(SettingsError, match="title = "):
         read_host_texts(tmp_path)

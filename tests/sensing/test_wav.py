@@ -241,6 +241,24 @@ def test_other_chunks_and_trailing_bytes_are_ignored(tmp_path, capsys):
     assert len(told(capsys, path)) == 1
 
 
+@pytest.mark.parametrize("odd", [b"abcdefg\0", b"abcdefg"], ids=["padded", "unpadded"])
+def test_a_chunk_of_odd_size_is_skipped(tmp_path, capsys, odd):
+    path = tmp_path / "x.wav"
+    chunk = b"LIST" + struct.pack("<I", 7) + odd
+    path.write_bytes(wav(sound(8000, 1, ((0.6, 1),)), 8000, extra=chunk))
+    assert len(told(capsys, path)) == 1
+
+
+def test_second_recording_in_a_file_is_named(tmp_path, capsys):
+    one = wav(sound(8000, 1, ((0.6, 1),)), 8000)
+    path = tmp_path / "x.wav"
+    path.write_bytes(one + one[one.index(b"data") :])
+    assert main([str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 1
+    assert "only the first" in err
+
+
 def test_samples_that_are_no_numbers_count_as_rest(tmp_path, capsys):
     x = sound(8000, 2, ((1.0, 2),))
     x[3000, 0], x[3100, 1] = np.nan, np.inf
