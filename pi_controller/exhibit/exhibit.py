@@ -116,6 +116,7 @@ class Exhibit:
         self.closed_until: datetime | None = None
         """Local time until which the staff has closed the installation, without a time zone; None: it is not closed."""
         self.clock_set = True
+        self.undated = False  # whether old games are kept because the clock is, or was, in doubt
         """True if the machine's time is known; until then the opening hours are ignored."""
         self.keys_changed = False
         """True if the staff still has to confirm changed keys; the screen shows it while idle."""

@@ -49,7 +49,6 @@ from pi_controller.table.view import View
 
 POLL_S = 5.0
 """Interval between checks of the machine and of the host's files for changes."""
-PRUNE_S = 3600.0
 
 
 class Installation(SteppedTable, Observer["Installation"]):
@@ -134,7 +133,7 @@ class Installation(SteppedTable, Observer["Installation"]):
         self.page.show(self.exhibit)
         self.touched = False
         """True if a touch of the page was accepted in this step."""
-        self._polled = self._pruned = t
+        self._polled = t
         stack.callback(self.sound.stop)
         stack.callback(staff.close)
         stack.callback(lambda: self.exhibit.close(clock()))
@@ -200,9 +199,7 @@ class Installation(SteppedTable, Observer["Installation"]):
         self.now = t
         finished = self.self_test.step(self.wall_time(t), idle=self._is_idle)
         self.staff.refresh(t, at_once=finished)
-        if t - self._pruned >= PRUNE_S:
-            self._pruned = t
-            self.games.prune(t)
+        self.games.prune()
         self.page.show(self.exhibit)
 
     def announce(self, view: View) -> None:
@@ -274,4 +271,5 @@ class Installation(SteppedTable, Observer["Installation"]):
     def _update_wall_clock(self, t: float) -> None:
         """Measure how far the wall clock was set since the start, and check whether it was ever set."""
         self._set_by = 0.0 if self._wall is None else self._wall() - t
+        self.exhibit.undated = self.games.retention.undated
         self.exhibit.clock_set = self._wall is None or self._clock_set(self.wall_time(t))

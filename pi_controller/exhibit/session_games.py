@@ -6,9 +6,7 @@ by age and by total size, oldest first; the one being played is never pruned.
 
 from __future__ import annotations
 
-import logging
 import os
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
@@ -17,20 +15,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pi_controller.config import Settings
+from pi_controller.host.retention import Retention
 from pi_controller.journal.journal import Journal, MemoryJournal
 from pi_controller.referee.selection import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules import registry
 from pi_controller.table.table import Table, commitment_context
 
-log = logging.getLogger(__name__)
-
-
-SESSION_FILE = re.compile(r"exhibit-\d{4}-\d\d-\d\d-\d{6}-[0-9a-f]{4}\.sqlite(-journal|\.lock)?")
+SESSION_FILES = "exhibit-[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]-[0-9][0-9][0-9][0-9][0-9][0-9]-????.sqlite"
 """Names of the files that may be pruned; all other files in the folder are ignored."""
 TEAMS = {"A": "Visitors A", "B": "Visitors B"}
 AGAINST_THE_MAT = {"A": "Visitor", "B": "The mat"}
-DAY_S = 86_400.0
 MAX_FLUSH_DELAY_S = 3.0
 """Longest time that hand passes and similar facts wait for the next fact that is flushed to disk."""
 
@@ -65,15 +60,16 @@ class SessionGames:
             preset="demo", beads="judge" if section.mat == "eye" else "mat", answer_within_s=section.answer_s
         )
         self._in_play: Path | None = None
+        self.retention = Retention(self.folder, SESSION_FILES, section.keep_days, round(section.keep_mb * 1e6))
 
     def begin(self, t: float, against: str) -> SessionStart:
         """Begin a session's game; raises `JournalError` if it cannot be recorded as the settings ask."""
         if not self._section.record:
             return self._begin_unrecorded(t, against)
-        self.prune(t)
         name = f"exhibit-{self._local(t):%Y-%m-%d-%H%M%S}-{self._random_bytes(2).hex()}"
         journal = Journal(self.folder / f"{name}.sqlite", created=t)
         self._in_play = journal.path
+        self.prune()
         return SessionStart(self._table(t, against, journal), partial(self._close, journal))
 
     def begin_show(self, t: float) -> SessionStart:
@@ -83,36 +79,13 @@ class SessionGames:
     def list_journals(self) -> list[Path]:
         """Return the journals of recorded games except the one being played."""
         with suppress(OSError):
-            return sorted(
-                path
-                for path in self.folder.glob("exhibit-*.sqlite")
-                if SESSION_FILE.fullmatch(path.name) and path != self._in_play
-            )
+            return sorted(path for path in self.folder.glob(SESSION_FILES) if path != self._in_play)
         return []
 
-    def prune(self, t: float) -> list[str]:
-        """Remove recorded games that are too old, then the oldest while the total is too large; return their names."""
-        found: dict[str, list[Path]] = {}
+    def prune(self) -> None:
+        """Delete recorded games that are too old, then the oldest while the total is too large."""
         with suppress(OSError):
-            for path in self.folder.iterdir():
-                if SESSION_FILE.fullmatch(path.name):
-                    found.setdefault(path.name.split(".")[0], []).append(path)
-        playing = self._in_play.stem if self._in_play is not None else ""
-        sizes = {name: sum(path.stat().st_size for path in paths) for name, paths in found.items()}
-        total, removed = sum(sizes.values()), list[str]()
-        for name in sorted(found):  # by date: the oldest first
-            age = t - max(path.stat().st_mtime for path in found[name])
-            too_old, too_much = age > self._section.keep_days * DAY_S, total > self._section.keep_mb * 1e6
-            if name == playing or not (too_old or too_much):
-                continue
-            for path in found[name]:
-                with suppress(OSError):
-                    path.unlink()
-            total -= sizes[name]
-            removed.append(name)
-        if removed:
-            log.info("%d recorded games were removed: too old, or too large in total", len(removed))
-        return removed
+            self.retention.make_room(self._in_play)
 
     def _begin_unrecorded(self, t: float, against: str) -> SessionStart:
         journal = MemoryJournal(t)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 
-def _since_boot() -> float:
+def since_boot() -> float:
     """Return the seconds since the start of the machine, with the time it slept if the system counts that."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if sys.platform == "linux" else time.monotonic()
 
@@ -24,7 +24,7 @@ class SteadyClock:
     1800000005.0
     """
 
-    def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = _since_boot) -> None:
+    def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = since_boot) -> None:
         """Begin now, by the machine's clock `wall`; go on by `steady`."""
         self.wall, self._steady = wall, steady
         self._began = wall() - steady()

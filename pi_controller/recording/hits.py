@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from pi_controller.board.messages import Gap, LinkDown, LinkUp, Message, Piezo
 from pi_controller.host.files import create_private_file
+from pi_controller.host.retention import Retention
 from pi_controller.recording.entries import Header, RecordingError, pack, settings_as_json
-from pi_controller.recording.store import BestEffortWriter, Retention, SensorWriter, read_blocks, store_errors
+from pi_controller.recording.store import BestEffortWriter, SensorWriter, read_blocks, store_errors
 from pi_controller.sensing.events import MatEvent, Strike
 from pi_controller.sensing.mirror import mirror_pad
 from pi_controller.sensing.strikes import StrikeSettings
@@ -235,7 +236,7 @@ class StrikeClipper(Observer[Table]):
     def _write(self, t: float) -> None:
         self._t = t
         if self._done:
-            self._writer.add([pack_stroke(stroke) for stroke in self._done], t)
+            self._writer.add([pack_stroke(stroke) for stroke in self._done])
             self._done = []
         self._writer.commit()
 

@@ -12,10 +12,11 @@ from typing import Any
 from pi_controller import __version__
 from pi_controller.config import Settings
 from pi_controller.errors import describe_error
+from pi_controller.host.retention import Retention
 from pi_controller.recording.entries import Header, RecordingError, settings_as_json
 from pi_controller.recording.hits import StrikeClipper, hits_path, move_hits, open_hits
 from pi_controller.recording.recorder import Recorder
-from pi_controller.recording.store import Retention, SensorWriter, create_recording
+from pi_controller.recording.store import SensorWriter, create_recording
 from pi_controller.table.table import Observer, Table
 
 log = logging.getLogger(__name__)
@@ -68,7 +69,7 @@ def make_recorder(settings: Settings, table: Table, t: float, profile: dict[str,
     retention = _retention(settings, folder, RECORDINGS)
     try:
         path = new_path(folder, t)
-        retention.make_room(t, path, 0)
+        retention.make_room(path)
         return Recorder(create_recording(path, header(settings, table, t, profile), retention), table)
     except OSError as error:
         raise RecordingError(

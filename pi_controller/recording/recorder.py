@@ -155,7 +155,7 @@ class Recorder(Observer[Table]):
         if self._lost is not None:
             blocks.insert(0, pack([RecordingGap(*self._lost, why=why_lost)]))
         if blocks:
-            self._writer.add(blocks, self._t)
+            self._writer.add(blocks)
         self._lost = None
         self._held.clear()
         self.held_bytes = 0

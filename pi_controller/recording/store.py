@@ -9,10 +9,10 @@ import logging
 import sqlite3
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from pi_controller.errors import describe_error
+from pi_controller.host.retention import Retention
 from pi_controller.recording.entries import Entry, Header, Part, RecordingError, pack, unpack
 from pi_controller.sensing.events import Strike
 
@@ -25,34 +25,6 @@ _PAGE_BYTES = 512
 """Small pages: a commit writes the last ones once more, and a block leaves little of its last one empty."""
 _READ_WAIT_S = 5.0
 """Longest wait of a reader while a block is synced to a slow card."""
-DAY_S = 86400
-
-
-@dataclass(frozen=True, slots=True)
-class Retention:
-    """The rule by which files of blocks are deleted: those of `pattern` (a glob) in `folder`, the oldest first.
-
-    A file goes `keep_days` after its last change, or if all of them together are larger than `max_bytes`.
-    """
-
-    folder: Path
-    pattern: str
-    keep_days: int
-    max_bytes: int
-
-    def make_room(self, t: float, current: Path, size: int) -> bool:
-        """Delete files at time `t` (seconds since 1970), never `current`, which needs `size` bytes.
-
-        Return True if there is room for it. Raises `OSError`.
-        """
-        found = {path: path.stat() for path in self.folder.glob(self.pattern) if path != current}
-        total = size + sum(stat.st_size for stat in found.values())
-        for path, stat in sorted(found.items(), key=lambda item: (item[1].st_mtime, item[0])):
-            if stat.st_mtime < t - self.keep_days * DAY_S or total > self.max_bytes:
-                path.unlink(missing_ok=True)
-                journal_path(path).unlink(missing_ok=True)  # of a table that was killed
-                total -= stat.st_size
-        return size <= self.max_bytes
 
 
 class SensorWriter:
@@ -83,12 +55,12 @@ class SensorWriter:
             db.execute(f"PRAGMA user_version = {FORMAT}")
             db.execute("COMMIT")
 
-    def add(self, blocks: Iterable[bytes], t: float = 0.0) -> None:
-        """Add `blocks` at time `t` to the open transaction, after making room for them."""
+    def add(self, blocks: Iterable[bytes]) -> None:
+        """Add `blocks` to the open transaction, after making room for them."""
         rows = [(block,) for block in blocks]
         with store_errors(self.path):
             size = self.path.stat().st_size + sum(len(block) for (block,) in rows)
-            if self._retention is not None and not self._retention.make_room(t, self.path, size):
+            if self._retention is not None and not self._retention.make_room(self.path, size):
                 raise RecordingError("it reached its size limit")
             if not self._db.in_transaction:
                 self._db.execute("BEGIN IMMEDIATE")
@@ -134,9 +106,9 @@ class BestEffortWriter:
         """False after `close` or a failure."""
         return self._writer is not None
 
-    def add(self, blocks: Iterable[bytes], t: float) -> None:
-        """Add `blocks` at time `t`, seconds since 1970."""
-        self._try(lambda writer: writer.add(blocks, t))
+    def add(self, blocks: Iterable[bytes]) -> None:
+        """Add `blocks`."""
+        self._try(lambda writer: writer.add(blocks))
 
     def commit(self) -> None:
         """Commit the added blocks, unless a reader prevents it: the next call tries again."""

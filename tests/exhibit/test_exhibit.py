@@ -1,5 +1,6 @@
 """The installation as visitors use it: sessions, defaults, and what children do to it."""
 
+import os
 import re
 
 import pytest
@@ -9,6 +10,8 @@ from exhibit_rig import STEP_S, Rig
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.exhibit.lessons import sticks
 from pi_controller.exhibit.screen import build_screen
+from pi_controller.exhibit.session_games import SESSION_FILES
+from pi_controller.host.retention import Retention
 from pi_controller.pads import EVERY_PAD
 from pi_controller.referee.facts import ActionPlayed, HandPass, Reveal
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
@@ -305,11 +308,14 @@ def test_pruning_removes_old_journals_but_not_current_game(tmp_path):
     kept = sorted(tmp_path.glob("exhibit-*.sqlite"))
     assert len(kept) == 3
     (tmp_path / "exhibit-notes.txt").write_text("the host's own")
+    for path in kept[:2]:
+        os.utime(path, times=(path.stat().st_mtime - 2 * 86400,) * 2)
+    rig.games.retention = Retention(tmp_path, SESSION_FILES, 1, 1_000_000, clock_set=lambda _: True)
     rig.begin("mat")
-    assert len(rig.games.prune(kept[0].stat().st_mtime + 2 * 86400)) == 3
+    assert [path.exists() for path in kept] == [False, False, True]
     left = sorted(path.name for path in tmp_path.iterdir() if path.suffix in {".sqlite", ".txt"})
-    assert len(left) == 2, left
-    assert len(list(tmp_path.glob("*.lock"))) == 1, "a journal's lock goes with it"
+    assert len(left) == 3, left
+    assert len(list(tmp_path.glob("*.lock"))) == 2, "a journal's lock goes with it"
     rig.play_on()
     assert rig.sessions[-1].ending == "finished"
 

@@ -5,10 +5,11 @@ import os
 import pytest
 
 from pi_controller.board.messages import Field, Piezo, Touch
+from pi_controller.host.retention import DAY_S, Retention
 from pi_controller.recording.entries import Header, RecordingGap
 from pi_controller.recording.observers import RECORDINGS, new_path
 from pi_controller.recording.recorder import Recorder
-from pi_controller.recording.store import DAY_S, Recording, Retention, create_recording, journal_path
+from pi_controller.recording.store import Recording, create_recording, journal_path
 from pi_controller.simulation.plans import Mischief
 from pi_controller.simulation.simulation import Simulation
 
@@ -146,12 +147,13 @@ def test_old_and_excess_files_are_deleted(tmp_path):
         (folder / name).write_text("mine")
         os.utime(folder / name, times=(0, 0))
     now, pattern = begun + 4 * DAY_S, RECORDINGS
-    assert Retention(folder, pattern, 3, 10_000).make_room(now, paths[-1], 100)
+    clock = {"wall": lambda: now, "steady": lambda: 0.0, "clock_set": lambda _: True}
+    assert Retention(folder, pattern, 3, 10_000, **clock).make_room(paths[-1], 100)
     assert [path.exists() for path in paths] == [False, True, True, True, True]
     assert [journal_path(path).exists() for path in paths] == [False, True, True, True, True]
-    assert Retention(folder, pattern, 30, 310).make_room(now, paths[-1], 120)
+    assert Retention(folder, pattern, 30, 310, **clock).make_room(paths[-1], 120)
     assert [path.exists() for path in paths] == [False, False, False, True, True]
-    assert not Retention(folder, pattern, 30, 310).make_room(now, paths[-1], 400)
+    assert not Retention(folder, pattern, 30, 310, **clock).make_room(paths[-1], 400)
     assert paths[-1].exists()
     assert (folder / "notes.txt").exists()
     assert (folder / "quiet.sensors").exists()

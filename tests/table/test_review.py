@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from pi_controller.board.messages import Piezo
+from pi_controller.host.retention import Retention
 from pi_controller.recording.entries import Header, RecordingError
 from pi_controller.recording.hits import RecordedStroke, hits_path, open_hits, pack_stroke, strokes
-from pi_controller.recording.store import Recording, Retention, is_recording, read_blocks
+from pi_controller.recording.store import Recording, is_recording, read_blocks
 from pi_controller.sensing.events import Strike
 from pi_controller.sensing.strikes import StrikeSettings
 
@@ -58,14 +59,17 @@ def test_hit_store_continues_after_restart(tmp_path):
 
 
 def test_hits_follow_the_rule_of_recordings(tmp_path):
-    retention = Retention(tmp_path, "*.hits", keep_days=1, max_bytes=40_000)
+    clock = {"wall": lambda: 2 * 86_400.0, "steady": lambda: 0.0, "clock_set": lambda _: True}
+    retention = Retention(tmp_path, "*.hits", keep_days=1, max_bytes=40_000, **clock)
     store(tmp_path / "old.hits", stroke())
     os.utime(tmp_path / "old.hits", times=(0, 0))
+    store(tmp_path / "new.hits", stroke())
+    os.utime(tmp_path / "new.hits", times=(2 * 86_400.0,) * 2)
     with closing(open_hits(tmp_path / "x.hits", retention)) as file:
-        file.add([pack_stroke(stroke())], 2 * 86400.0)
+        file.add([pack_stroke(stroke())])
         assert not (tmp_path / "old.hits").exists()
         with pytest.raises(RecordingError, match="size limit"):
-            file.add([pack_stroke(stroke())] * 10, 2 * 86400.0)
+            file.add([pack_stroke(stroke())] * 10)
     assert len(strokes(tmp_path / "x.hits")) == 1
 
 
