@@ -6,15 +6,14 @@ would have to be small to be useful, but a whole hall may share one address behi
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
+from weakref import WeakValueDictionary
 
 
 @lru_cache(maxsize=4096)
@@ -97,3 +96,18 @@ class ConnectionLimits:
         oldest = next(iter(self._held[who]))
         self.release(oldest)
         oldest.evict()
+
+
+class Turns:
+    """Lets at most `most` do something at once, and `each` of one client; the others wait for their turn."""
+
+    def __init__(self, most: int, each: int) -> None:
+        self._all, self._each = asyncio.Semaphore(most), each
+        self._clients: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def take(self, who: str) -> AsyncGenerator[None]:
+        """Wait for a turn of the client `who`, and hold it."""
+        mine = self._clients.setdefault(who, asyncio.Semaphore(self._each))
+        async with mine, self._all:
+            yield

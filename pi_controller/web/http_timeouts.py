@@ -10,7 +10,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import h11
 from starlette.types import Scope
@@ -22,7 +22,7 @@ from pi_controller.web.throttle import TokenBuckets
 
 if TYPE_CHECKING:
     import asyncio
-from pi_controller.web.connection_limits import ConnectionLimits, ConnectionSlot, client_network
+from pi_controller.web.connection_limits import ConnectionLimits, ConnectionSlot, Turns, client_network
 from pi_controller.web.limits import HEADERS
 
 HEADER_TIMEOUT_S = 10.0
@@ -32,6 +32,8 @@ MAX_CONNECTIONS = 1200
 """Maximum open connections; beyond, the oldest one of the client with the most is closed."""
 MAX_KEPT_CONNECTIONS = 160
 """Further connections for signed-in users and for the tables of a hub, which are not closed for others."""
+HANDSHAKES, CLIENT_HANDSHAKES = 64, 8
+"""TLS handshakes under way at once, and of one network; others wait, so that memory has a limit."""
 QUEUE = 256
 """Connections that may wait to be accepted."""
 CONNECTIONS_A_SECOND, CONNECTION_BURST = 64.0, 128.0
@@ -80,6 +82,7 @@ class LimitedServerState(ServerState):
             max(MAX_KEPT_CONNECTIONS, min(MAX_CONNECTIONS, descriptors - SPARE - MAX_KEPT_CONNECTIONS)),
             keeps=MAX_KEPT_CONNECTIONS,
         )
+        self.handshakes = Turns(HANDSHAKES, CLIENT_HANDSHAKES)
 
 
 def keep_connection(scope: Scope) -> None:
@@ -94,6 +97,11 @@ class TimedProtocol(H11Protocol):
     _deadline: asyncio.TimerHandle | None = None
     _share: ConnectionSlot | None = None
     _line: asyncio.Transport | None = None
+    _network = ""
+
+    @property
+    def _limits(self) -> LimitedServerState:
+        return cast("LimitedServerState", self.server_state)
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Start the deadline for the first request."""
@@ -102,11 +110,10 @@ class TimedProtocol(H11Protocol):
 
     def _count(self, line: asyncio.Transport) -> None:
         """Take a slot for a new connection, and start its deadline."""
-        self._line, state = line, self.server_state
-        if isinstance(state, LimitedServerState):
-            client = get_remote_addr(line)
-            self._share = state.shares.take(client_network(client[0] if client else ""), line.abort)
-            self.app_state = {**self.app_state, _KEEP: self._keep}
+        self._line, client = line, get_remote_addr(line)
+        self._network = client_network(client[0] if client else "")
+        self._share = self._limits.shares.take(self._network, line.abort)
+        self.app_state = {**self.app_state, _KEEP: self._keep}
         self._wait()
 
     def data_received(self, data: bytes) -> None:
@@ -124,8 +131,8 @@ class TimedProtocol(H11Protocol):
 
     def _leave(self) -> None:
         self._stop()
-        if self._share is not None and isinstance(self.server_state, LimitedServerState):
-            self.server_state.shares.release(self._share)
+        if self._share is not None:
+            self._limits.shares.release(self._share)
 
     def send_400_response(self, msg: str) -> None:
         """Answer invalid HTTP with the usual headers; in the middle of another response only close the connection."""
@@ -137,8 +144,8 @@ class TimedProtocol(H11Protocol):
         self.transport.close()
 
     def _keep(self) -> None:
-        if self._share is not None and isinstance(self.server_state, LimitedServerState):
-            self.server_state.shares.protect(self._share)
+        if self._share is not None:
+            self._limits.shares.protect(self._share)
 
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
@@ -178,7 +185,10 @@ class TlsProtocol(TimedProtocol):
 
     async def _shake_hands(self, line: asyncio.Transport) -> None:
         try:
-            encrypted = await self.loop.start_tls(line, self, self._context, server_side=True)
+            async with self._limits.handshakes.take(self._network):
+                if line.is_closing():  # its time ended before its turn came
+                    return
+                encrypted = await self.loop.start_tls(line, self, self._context, server_side=True)
         except BaseException as error:
             self._leave()
             line.abort()

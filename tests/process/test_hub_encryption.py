@@ -13,7 +13,7 @@ from served_site import ServedSite
 
 from pi_controller.hub.setup import CA, SERVER, format_fingerprint, read_certificate
 from pi_controller.web import http_timeouts
-from pi_controller.web.connection_limits import ConnectionLimits
+from pi_controller.web.connection_limits import ConnectionLimits, Turns
 
 PATIENCE_S = 60.0
 
@@ -25,10 +25,11 @@ def site(tmp_path):
     made.close()
 
 
-def web_to(site, ca):
+def web_to(site, ca, address=None):
     origin = site.pages.secure_url.rstrip("/")
     trusted = ssl.create_default_context(cafile=ca)
-    return httpx.Client(base_url=origin, headers={"origin": origin}, timeout=PATIENCE_S, verify=trusted)
+    line = httpx.HTTPTransport(verify=trusted, local_address=address)
+    return httpx.Client(base_url=origin, headers={"origin": origin}, timeout=PATIENCE_S, transport=line)
 
 
 def line_to(site):
@@ -100,6 +101,19 @@ def test_connections_count_before_their_handshake(site):
         with web_to(site, site.folder / CA) as web:
             assert web.get("/").status_code == 200
         assert len(shares) <= 4
+    finally:
+        for line in idle:
+            line.close()
+
+
+def test_unfinished_handshakes_of_one_address_hold_up_nobody_else(site):
+    site.pages._secure.http.server_state.handshakes = Turns(4, 2)
+    idle = [line_to(site) for _ in range(12)]
+    try:
+        for line in idle:
+            line.sendall(b"\x16\x03\x01\x02\x00")
+        with web_to(site, site.folder / CA, "127.0.0.2") as web:
+            assert web.get("/").status_code == 200
     finally:
         for line in idle:
             line.close()

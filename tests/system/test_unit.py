@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.card import service
+from pi_controller.card import service, service_unit
 from pi_controller.card.plan import find_closed_path
 from pi_controller.card.service_unit import WATCHDOG_S, unit
 from pi_controller.host.place import Place, SetupError
@@ -43,6 +43,12 @@ def test_unit_watches_the_game_loop(here):
     text = unit(here)
     for line in ("Type=notify", f"WatchdogSec={WATCHDOG_S}", "Restart=always", "StartLimitIntervalSec=0"):
         assert f"\n{line}\n" in text
+
+
+def test_every_unit_that_stays_has_a_limit_of_memory():
+    texts = {path.name: path.read_text("utf-8") for path in service_unit._UNITS.glob("*.service")}
+    staying = {name for name, text in texts.items() if "Type=oneshot" not in text}
+    assert {name for name in staying if "\nMemoryHigh=" in texts[name]} == staying
 
 
 @pytest.mark.usefixtures("analyze")

@@ -1,8 +1,10 @@
 """Who gives up what, where there is only so much: always the oldest of who holds most, and never what is kept."""
 
+import asyncio
+
 import pytest
 
-from pi_controller.web.connection_limits import ConnectionLimits, client_network
+from pi_controller.web.connection_limits import ConnectionLimits, Turns, client_network
 
 
 @pytest.fixture
@@ -90,3 +92,19 @@ def test_released_share_cannot_be_protected(take):
 )
 def test_one_host_has_one_place(address, place):
     assert client_network(address) == place
+
+
+def test_clients_wait_for_their_turn_and_no_client_has_them_all(loop):
+    turns, begun = Turns(3, 2), []
+
+    async def take(who):
+        async with turns.take(who):
+            begun.append(who)
+            await asyncio.sleep(10.0)
+
+    for who in ("a", "a", "a", "a", "b", "c"):
+        loop.create_task(take(who))
+    loop.advance(1.0)
+    assert begun == ["a", "a", "b"]
+    loop.advance(10.0)
+    assert sorted(begun[3:]) == ["a", "a", "c"]
