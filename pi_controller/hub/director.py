@@ -49,6 +49,8 @@ MAX_OPENING_RECORDS = 64
 """The first batch of a game is among this many records."""
 MAX_NOTES_OF_TABLE = 10
 MAX_NOTE_CHARS = 600
+MAX_OPEN_REPORTS = 10
+"""Of one table; its further results are noted."""
 
 
 class DecisionResult(NamedTuple):
@@ -226,7 +228,7 @@ class Director:
     def games_at_tables(self) -> tuple[GameAtTable, ...]:
         """Return the unfinished games of matches at their tables, as far as their journals have arrived."""
         with self._lock:
-            now, found, facts = self.now, list[GameAtTable](), [one.fact for one in self.history.decisions]
+            now, found, facts = self.now, list[GameAtTable](), self._facts()
             known = {fact.order for fact in facts if isinstance(fact, d.Assigned | d.Moved)}
             reported = {fact.order: fact.winner for fact in facts if isinstance(fact, d.Reported)}
             for table, epochs in self._epochs.items():
@@ -505,11 +507,36 @@ class Director:
             self.note(f"moved {match.order}", text, table)
         elif over and match.order not in now.settled:
             if known is None:  # else the hub was killed before it counted
+                if not self._may_report(table, match.order):
+                    self._note_refused_report(table, match.match)
+                    return
                 self._decide_automatically(t, self._result(table, epoch, game))
             report = self.now.reports.get(match.order)
             plan = self.now.plan
             if report is not None and report.expected and plan is not None and plan.results == "at_once":
                 self._decide_automatically(t, d.Confirmed(match.order))
+
+    def _may_report(self, table: str, order: str) -> bool:
+        """Return whether a result of this table becomes a decision: not of a match that another table was given.
+
+        An order that nobody was given may be of decisions that this hub has lost, but only so many of them wait.
+        """
+        call, _, _ = order.rpartition("-")
+        given = {fact.table for fact in self._facts() if isinstance(fact, d.Assigned | d.Moved) and fact.order == call}
+        waiting = sum(report.fact.table == table for report in self.now.reports.values())
+        return (not given or table in given) and waiting < MAX_OPEN_REPORTS
+
+    def _note_refused_report(self, table: str, match: str) -> None:
+        text = Sentence(
+            "{table} sends a result of {match} that does not count: the match was given to another table, or too many "
+            "of its results wait. See whether two tables have the same card, or take it out.",
+            table=table,
+            match=match,
+        )
+        self.note(f"refused {table}", text, table)
+
+    def _facts(self) -> list[d.Fact]:
+        return [one.fact for one in self.history.decisions]
 
     def _result(self, table: str, epoch: str, game: _Game) -> d.Reported:
         story, rules = game.history.now, registry.game(game.opened.game, game.opened.options)

@@ -186,7 +186,8 @@ class Inbox(StoreUser):
         known = self._games(table)
         last = hello.games[-1]
         begun = any(held.seq for held in known.values())  # any journal may follow one that has no record here
-        if begun and not any(game.epoch in known for game in hello.games):
+        trusted = {epoch for epoch, held in known.items() if held.refused != "replaced"}
+        if begun and last.epoch not in known and not any(game.epoch in trusted for game in hello.games):
             self._add(table, last.epoch, "replaced")
             self._alarm(t, table, last.epoch, "replaced", "its journal follows none that the hub has of this table")
         refused = known.get(last.epoch)

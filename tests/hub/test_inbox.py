@@ -53,6 +53,16 @@ def test_discarded_journal_without_records_raises_no_alarm(inbox):
     assert inbox.alarms() == []
 
 
+def test_what_follows_a_refused_journal_is_refused_too(inbox):
+    take(inbox, events(A, 1, 5))
+    take(inbox, Hello("b", (SentGame(B, 3),)))
+    assert take(inbox, Hello("c", (SentGame(B, 3), SentGame(C, 1)))) == Ack(C, 0, "c", "replaced")
+    assert take(inbox, Hello("d", (SentGame(B, 3), SentGame(C, 1)))) == Ack(C, 0, "d", "replaced")
+    assert [(one.about, one.epoch) for one in inbox.alarms()] == [("replaced", C), ("replaced", B)]
+    assert inbox.accept("t01") == 2
+    assert take(inbox, Hello("e", (SentGame(B, 3), SentGame(C, 1)))) == Ack(B, 0, "e")
+
+
 def test_another_journal_is_refused_until_somebody_accepts_it(inbox, where):
     take(inbox, events(A, 1, 5))
     assert take(inbox, Hello("b", (SentGame(C, 3),))) == Ack(C, 0, "b", "replaced")

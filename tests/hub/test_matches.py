@@ -4,6 +4,7 @@ import shutil
 from functools import partial
 from unittest.mock import patch
 
+import msgspec
 import pytest
 from hub_hall import TEAMS
 
@@ -12,7 +13,7 @@ from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.terminal import render_text
 from pi_controller.hub.boards import Boards
 from pi_controller.hub.decision_store import TournamentLog
-from pi_controller.hub.director import MAX_UNANSWERED_S, Director
+from pi_controller.hub.director import MAX_OPEN_REPORTS, MAX_UNANSWERED_S, Director
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import Reply
 from pi_controller.hub.store import StoreError
@@ -298,6 +299,37 @@ def test_copied_card_raises_alarm_and_is_not_merged(hall):
     assert [alarm.about for alarm in hall.inbox.alarms()] == ["tampered"]
     assert list(hall.inbox.rows("t01", epoch)) == kept
     assert not hall.now.reports
+
+
+def test_result_of_a_match_of_another_table_is_noted_but_ignored(hall):
+    table = hall.table("t01")
+    hall.plan(calling="director")
+    hall.do(d.Assigned("W1-1", "t02", "a" * 16))
+    order = hall.director.orders(["t02"])["t02"]
+    hall.director.orders = lambda tables: dict.fromkeys(tables, order)  # as on a copied card
+    hall.director.changed()
+    hall.until(lambda: table.match == "W1-1")
+    table.do("toss A", "forfeit B")
+    hall.until(lambda: "refused t01" in hall.director.notes)
+    assert not hall.now.reports
+    assert not hall.now.state.games
+
+
+def test_only_so_many_results_of_lost_decisions_wait(hall):
+    table = hall.table("t01")
+    hall.plan(calling="director")
+    hall.do(d.Assigned("W1-1", "t02", "a" * 16))
+    known = hall.director.orders(["t02"])["t02"]
+    for number in range(MAX_OPEN_REPORTS + 2):
+        order = msgspec.structs.replace(known, order=f"{number:016x}-1")
+        hall.director.orders = lambda tables, order=order: dict.fromkeys(tables, order)
+        hall.director.changed()
+        hall.until(lambda order=order: order.order in {getattr(fact, "order", "") for _, fact in table.journal.read()})
+        table.do("toss A", "forfeit B")
+        hall.await_records(table)
+    hall.until(lambda: "refused t01" in hall.director.notes)
+    assert len(hall.now.reports) == MAX_OPEN_REPORTS
+    assert not any(report.expected for report in hall.now.reports.values())
 
 
 def test_result_of_unready_match_is_noted_but_ignored(hall):
