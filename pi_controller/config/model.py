@@ -485,6 +485,17 @@ class StrikesSection(Section):
         )
 
 
+def _find_range_issues(section: Section, begins: str, ends: str) -> list[SettingsIssue]:
+    """Return the issues of a range by its keys: it has both ends or none, and two times of day differ."""
+    first, last = getattr(section, begins), getattr(section, ends)
+    if bool(first) != bool(last):
+        key, other = (ends, begins) if first else (begins, ends)
+        return [SettingsIssue((key,), "is missing: it is required with {key}", key=other)]
+    if first and first == last and ":" in first:
+        return [SettingsIssue((ends,), "is the same time as {key}: leave out both, or give two times", key=begins)]
+    return []
+
+
 class VoiceSection(Section):
     """Sound: recordings of the words called at the table. Off by default."""
 
@@ -503,9 +514,7 @@ class VoiceSection(Section):
 
     @model_validator(mode="after")
     def _check_quiet_hours(self) -> VoiceSection:
-        if bool(self.quiet_from) != bool(self.quiet_to):
-            missing = "quiet_to" if self.quiet_from else "quiet_from"
-            raise_issues([SettingsIssue((missing,), "is missing: quiet hours need a start and an end")])
+        raise_issues(_find_range_issues(self, "quiet_from", "quiet_to"))
         return self
 
     @property
@@ -594,16 +603,7 @@ class ExhibitSection(Section):
     @model_validator(mode="after")
     def _check_pairs(self) -> ExhibitSection:
         pairs = (("opens", "closes"), ("dim_from", "dim_to"), ("season_from", "season_to"))
-        missing = [
-            SettingsIssue(
-                (b if getattr(self, a) else a,),
-                "is missing: it is required with {key}",
-                key=a if getattr(self, a) else b,
-            )
-            for a, b in pairs
-            if bool(getattr(self, a)) != bool(getattr(self, b))
-        ]
-        raise_issues(missing)
+        raise_issues(issue for pair in pairs for issue in _find_range_issues(self, *pair))
         return self
 
     def is_open_at(self, now: time) -> bool:

@@ -26,6 +26,7 @@ from pi_controller.exhibit.stage import IDLE, Stage, StageName, Times, VisitPace
 from pi_controller.exhibit.visitor_game import SKIP_AFTER_S, Player, VisitorGame
 from pi_controller.pads import EVERY_PAD
 from pi_controller.sensing.events import Button, HandIn, Link, MatEvent, SensorFault, SensorFaultsChange
+from pi_controller.text import strip_controls
 
 log = logging.getLogger(__name__)
 
@@ -450,6 +451,6 @@ class Exhibit:
 
     def set_notice(self, t: float, text: str) -> None:
         """Show visitors `text` instead of a game as soon as no session is in progress; "" ends the notice."""
-        self.notice = text.strip()
+        self.notice = strip_controls(text).strip()
         if self.stage.name in IDLE:
             self.stage = dataclasses.replace(self.stage, touched=t)

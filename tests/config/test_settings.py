@@ -458,3 +458,17 @@ def test_wrong_optional_number_reports_its_range(write, value):
     path = write(f"[page]\nstream = {value}\n")
     with pytest.raises(SettingsError, match=r":2: \[page\] stream: must be a whole number from 0 to 65535, not "):
         read_model(path, HubSettings)
+
+
+@pytest.mark.parametrize(
+    ("section", "begins", "ends"),
+    [("voice", "quiet_from", "quiet_to"), ("exhibit", "opens", "closes"), ("exhibit", "dim_from", "dim_to")],
+)
+def test_a_range_of_times_has_two_different_ends(tmp_path, section, begins, ends):
+    path = tmp_path / "mat.toml"
+    for wrong in (f'{begins} = "10:00"', f'{ends} = "10:00"', f'{begins} = "10:00"\n{ends} = "10:00"'):
+        path.write_text(f"[{section}]\n{wrong}\n", "utf-8")
+        with pytest.raises(SettingsError, match=rf"\[{section}\] ({begins}|{ends}): is "):
+            read_settings(path)
+    path.write_text(f'[{section}]\n{begins} = "22:00"\n{ends} = "06:00"\n', "utf-8")
+    read_settings(path)

@@ -49,8 +49,8 @@ def fault(tmp_path):
         ('device = "a\\u0007"', "aplay -L"),
         ('quiet_from = "25:00"\nquiet_to = "07:00"', "a time of day"),
         ('quiet_from = "9:00"\nquiet_to = "07:00"', "a time of day"),
-        ('quiet_from = "21:00"', "quiet hours need a start and an end"),
-        ('quiet_to = "07:00"', "quiet hours need a start and an end"),
+        ('quiet_from = "21:00"', "it is required with"),
+        ('quiet_to = "07:00"', "it is required with"),
         ('languages = "dak"', "languages"),
     ],
 )
@@ -76,7 +76,6 @@ def test_valid_voice_settings_are_accepted(tmp_path):
     [
         ("21:30", "07:00", ["21:30", "23:59", "00:00", "06:59"], ["21:29", "07:00", "12:00"]),
         ("13:00", "14:00", ["13:00", "13:59"], ["12:59", "14:00", "00:00"]),
-        ("09:00", "09:00", [], ["09:00", "00:00"]),
     ],
 )
 def test_the_quiet_hours_also_over_midnight(begins, ends, quiet, loud):

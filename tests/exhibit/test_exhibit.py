@@ -299,6 +299,12 @@ def test_staff_notice_waits_for_session_end():
     assert rig.stage == "attract"
 
 
+def test_a_notice_has_no_invisible_characters():
+    rig = Rig()
+    rig.exhibit.set_notice(rig.t, "Back at\u202e two\0\no'clock")
+    assert rig.exhibit.notice == "Back at two o'clock"
+
+
 def test_pruning_removes_old_journals_but_not_current_game(tmp_path):
     rig = Rig(5, folder=tmp_path, record=True, keep_days=1, keep_mb=1)
     for _ in range(3):

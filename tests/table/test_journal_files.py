@@ -156,6 +156,7 @@ def test_moved_journal_halts_play_until_restored(table):
     assert not path.exists(), "no new one is begun"
     elsewhere.rename(path)
     assert table.retry(4.0)
+    assert not table.view.link, "no board was ever seen"
     table.judge(JudgeAction(5.0, {"do": "toss", "winner": "A"}))
     assert table.halted is None
 
