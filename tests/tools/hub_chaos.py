@@ -140,9 +140,9 @@ def be_hub(folder):
         run.run_hub(folder)
 
 
-def hub_of(folder, tables, server=None):
+def hub_of(folder, tables, server=None, venue="hall"):
     """Write the files of a hub below `folder`, and return its process, which writes the lags there."""
-    return process_of(write_hub(folder / "hub", tables, server and server.url))
+    return process_of(write_hub(folder / "hub", tables, server and server.url, venue))
 
 
 def process_of(path):
