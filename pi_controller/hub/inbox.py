@@ -77,6 +77,8 @@ class Inbox(StoreUser):
         self._held: dict[str, dict[str, _StoredJournal]] = {}
         self._behind: dict[tuple[str, str], float] = {}
         """Since when a table, by its questions, has less of a journal than the hub."""
+        self._failed: dict[str, str] = {}
+        """Why the last messages of a table could not be written."""
         self._lock = threading.RLock()
         """Held during a transaction, so that uncommitted records are never read."""
         self._alarms = (0, 0)
@@ -94,11 +96,10 @@ class Inbox(StoreUser):
             answers = self._store_together(t, messages)
         except DatabaseUnavailableError:
             raise
-        except StoreError as error:
+        except StoreError:
             answers = self._store_by_table(t, messages)
             if not answers:
                 raise
-            log.warning("%s: the tables' messages are written one table at a time", error.message)
         return [(table, ack) for (table, _, _), ack in answers.items()]
 
     def _store_together(self, t: float, messages: Sequence[tuple[str, StoredMessage]]) -> _Answers:
@@ -114,13 +115,18 @@ class Inbox(StoreUser):
     def _store_by_table(self, t: float, messages: Sequence[tuple[str, StoredMessage]]) -> _Answers:
         """Store `messages` in one transaction for each table. Raises `DatabaseUnavailableError`."""
         answers: _Answers = {}
+        failed: dict[str, str] = {}
         for table in dict.fromkeys(table for table, _ in messages):
             try:
                 answers |= self._store_by_halves(t, [one for one in messages if one[0] == table])
             except DatabaseUnavailableError:
                 raise
             except StoreError as error:
-                log.warning("%s: %s; the table will resend its records", table, error.message)
+                failed[table] = error.message
+        for table, why in failed.items():
+            if answers and self._failed.get(table) != why:  # if all fail the hub says so, once
+                log.warning("%s: %s; the table will resend its records", table, why)
+        self._failed = failed if answers else {}
         return answers
 
     def _store_by_halves(self, t: float, messages: Sequence[tuple[str, StoredMessage]]) -> _Answers:

@@ -233,3 +233,23 @@ def test_no_record_is_ever_changed_or_removed(inbox, where):
             with pytest.raises(StoreError, match="never changed or removed"):
                 other.execute(query)
     assert list(inbox.rows("t01", A)) == [record.row() for record in records(A, 5)]
+
+
+def test_a_full_disk_is_logged_once_and_not_for_each_table(inbox, caplog):
+    messages = [(f"t{n:02d}", Hello("a", (SentGame(f"{n:016x}", 1),))) for n in range(64)]
+    together = inbox._store_together
+
+    def full(t, of):
+        raise StoreError("the disk is full")
+
+    def full_for_one(t, of):
+        return full(t, of) if any(table == "t07" for table, _ in of) else together(t, of)
+
+    for _ in range(3):
+        with patch.object(inbox, "_store_together", full), pytest.raises(StoreError):
+            inbox.store_messages(1.0, messages)
+    assert caplog.messages == [], "the hub says it"
+    for _ in range(3):
+        with patch.object(inbox, "_store_together", full_for_one):
+            assert len(inbox.store_messages(1.0, messages)) == 63
+    assert ["t07" in message for message in caplog.messages] == [True]
