@@ -50,6 +50,7 @@ def record_sensors(argv: Sequence[str]) -> int:
     if args.seconds is not None and not args.seconds > 0:
         raise UsageError("the recording time is not positive", "--seconds takes a number above 0")
     from pi_controller import __version__
+    from pi_controller.host.clock import SteadyClock
     from pi_controller.recording.bench import Bench
     from pi_controller.recording.entries import Header, settings_as_json
     from pi_controller.recording.store import create_recording
@@ -58,11 +59,7 @@ def record_sensors(argv: Sequence[str]) -> int:
     settings = load_settings(settings_path(args))
     if settings.board.port == "none":
         raise UsageError("these settings are for a table without a board", 'set [board] port = "auto"')
-    ahead = time.time() - time.monotonic()
-
-    def clock() -> float:
-        return time.monotonic() + ahead
-
+    clock = SteadyClock()
     path, t = Path(args.file), clock()
     strikes = settings_as_json(settings.strikes.detector_settings())
     try:

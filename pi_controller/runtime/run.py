@@ -22,6 +22,7 @@ from pi_controller.board.message_source import NoSource
 from pi_controller.config import Settings
 from pi_controller.display.i18n import ENGLISH, Translator, translator
 from pi_controller.display.terminal import render_text, score_sheet
+from pi_controller.host.clock import SteadyClock
 from pi_controller.host.notify import Notifier, from_environment
 from pi_controller.output import line_width
 from pi_controller.runtime.assembly import assemble, assemble_exhibit, in_language, print_urls
@@ -86,7 +87,7 @@ def running() -> Iterator[tuple[Stop, Notifier, Callable[[], float], ExitStack]]
     with ExitStack() as stack:
         service = from_environment()
         stack.callback(service.close)
-        yield stop, service, steady_clock(), stack
+        yield stop, service, SteadyClock(), stack
 
 
 def run_table(settings: Settings, file: Path | None, report: Callable[[str], bytes] | None = None) -> bool:
@@ -136,12 +137,6 @@ def run_exhibit(
         tune_interpreter()
         run_loop(daemon, clock, stop, service, interval_s=FRAME_S)
         daemon.table.record_clean_exit()
-
-
-def steady_clock() -> Callable[[], float]:
-    """Return a clock in s since 1970 that does not jump if the wall clock is set."""
-    ahead = time.time() - time.monotonic()
-    return lambda: time.monotonic() + ahead
 
 
 def _console(table: Table) -> queue.SimpleQueue[str]:

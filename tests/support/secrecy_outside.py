@@ -295,7 +295,7 @@ class Outside:
             return Clip(sentence, np.zeros((1, 1), np.float32), 8000)
 
         stack.enter_context(put(table_link, "make_client", lambda _: self.venue.client()))
-        stack.enter_context(put(run, "steady_clock", lambda: clock))
+        stack.enter_context(put(run, "SteadyClock", lambda: clock))
         stack.enter_context(put(assembly, "Daemon", InStep))
         stack.enter_context(put(assembly, "SerialPort", Port))
         stack.enter_context(put(run, "_console", console))

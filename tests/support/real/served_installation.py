@@ -7,7 +7,7 @@ from headless import await_drawn
 from staff_rig import PIN, set_up
 
 from pi_controller.exhibit.staff_desk import HOME
-from pi_controller.runtime.run import steady_clock
+from pi_controller.host.clock import SteadyClock
 
 
 @contextmanager
@@ -16,7 +16,7 @@ def installed(folder, **options):
 
     `options` are those of `set_up`.
     """
-    clock, ended = steady_clock(), threading.Event()
+    clock, ended = SteadyClock(), threading.Event()
     with ExitStack() as stack:
         daemon = set_up(folder, clock, stack, **options)
         installation = daemon.table
