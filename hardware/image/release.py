@@ -148,12 +148,12 @@ def make_templates(release: Release) -> None:
     everything = [path for path in sorted(DRAWINGS.glob("*.svg")) if not path.name.startswith(("pad-a4", "pad-a3"))]
     sheets = {f"templates-{size}": sorted(DRAWINGS.glob(pattern)) for size, pattern in TEMPLATES.items()}
     for name, pages in {**sheets, "drawings": everything}.items():
-        print_drawings(pages, release.out / release.name_file(f"{name}.pdf"), release.work / f"{name}.html")
+        print_drawings(pages, release.out / release.name_file(f"{name}.pdf"))
 
 
-def print_drawings(drawings: Iterable[Path], pdf: Path, html: Path) -> None:
-    """Print each of `drawings` (SVG with a size) on a page of its size; `html` is the page that is printed."""
-    from pi_controller.journal.export import print_pdf  # noqa: PLC0415
+def print_drawings(drawings: Iterable[Path], pdf: Path) -> None:
+    """Print each of `drawings` (SVG with a size) on a page of its size."""
+    from pi_controller.host.pdf import write_pdf  # noqa: PLC0415
 
     styles, pages = [], []
     for number, path in enumerate(drawings):
@@ -161,11 +161,10 @@ def print_drawings(drawings: Iterable[Path], pdf: Path, html: Path) -> None:
         width, height = (measure_side(root, side) for side in ("width", "height"))
         styles.append(f"@page p{number} {{ size: {width:.3f}mm {height:.3f}mm; margin: 0 }}")
         box = f"page: p{number}; width: {width:.3f}mm; height: {height - 0.01:.3f}mm"
-        pages.append(f'<img src="{path.absolute().as_uri()}" style="display: block; break-after: page; {box}">')
-    pages[-1] = pages[-1].replace("break-after: page; ", "")
-    style = f"<style>body {{ margin: 0 }} {' '.join(styles)}</style>"
-    html.write_text(f'<!doctype html><meta charset="utf-8">{style}{"".join(pages)}', "utf-8")
-    print_pdf(html, pdf)
+        pages.append(f'<div style="{box}"><img src="{path.absolute().as_uri()}"></div>')
+    img = "img { display: block; width: 100%; height: 100% }"
+    style = f"<style>body {{ margin: 0 }} {img} {' '.join(styles)}</style>"
+    write_pdf(f'<!doctype html><meta charset="utf-8">{style}{"".join(pages)}', pdf)
 
 
 def measure_side(svg: str, side: str) -> float:

@@ -162,6 +162,11 @@ def in_systemd_journal(environment: Mapping[str, str], descriptor: int) -> bool:
     return environment.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}"
 
 
+def add_paper(parser: Parser) -> None:
+    """Add the option `--paper` to `parser`: one of `host.pdf.Paper`."""
+    parser.add_argument("--paper", choices=("A4", "letter"), default="A4", help="paper of the printed pages (A4)")
+
+
 def add_log_level(parser: Parser) -> None:
     """Add the option `--log-level` to `parser`."""
     parser.add_argument(

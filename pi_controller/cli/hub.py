@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from pi_controller import __version__
-from pi_controller.cli.arguments import INSTALLED, Parser, add_log_level, set_log_level, settings_path
+from pi_controller.cli.arguments import INSTALLED, Parser, add_log_level, add_paper, set_log_level, settings_path
 from pi_controller.cli.settings import FILE
 from pi_controller.errors import UsageError
 from pi_controller.extras import requires_extra
@@ -19,8 +19,10 @@ from pi_controller.extras import requires_extra
 if TYPE_CHECKING:
     import argparse
 
+    from pi_controller.display.i18n import Translator
     from pi_controller.hub.store import Database
     from pi_controller.hub.store_copy import BackupSummary
+    from pi_controller.web.host_marks import HostMarks
 
 
 _EPILOG = """\
@@ -33,6 +35,7 @@ _ACTIONS = {
     "accept": "Accept a journal that was refused because the table's card was replaced.",
     "journals": "Write the hub's copy of each table's journal, for replay, export and verify.",
     "publish": "Write bracket, standings, all score sheets and records as a site of files.",
+    "print": "Print bracket, start list, results and all score sheets as PDF files.",
     "backup": "Copy the hub's store, also while it runs.",
     "restore": "Restore a copy into an empty folder; tables resend newer records.",
     "join": "At a table: join the hub by the code on the director's console.",
@@ -58,10 +61,12 @@ def hub_parser() -> Parser:
     for name, metavar, what in (
         ("journals", "OUT", "the folder for the journals"),
         ("publish", "OUT", "the folder for the site"),
+        ("print", "OUT", "the folder for the PDF files"),
         ("backup", "FILE", "the new file"),
         ("restore", "FILE", "the copy"),
     ):
         made[name].add_argument("where", metavar=metavar, type=Path, help=what)
+    add_paper(made["print"])
     join = made["join"]
     join.add_argument("address", metavar="ADDRESS", help="the hub's address, as on the director's console")
     join.add_argument("code", metavar="CODE", help="the code there")
@@ -94,6 +99,7 @@ def hub(argv: Sequence[str]) -> int:
         "accept": _accept,
         "journals": _journals,
         "publish": _publish,
+        "print": _print,
         "backup": _back_up,
         "restore": _restore,
         "join": _join,
@@ -148,15 +154,29 @@ def _journals(args: argparse.Namespace) -> int:
     return 0
 
 
-def _publish(args: argparse.Namespace) -> int:
+def _load_look(folder: Path) -> tuple[HostMarks | None, Translator]:
+    """Return the host's marks and the language of the hub in `folder`."""
     from pi_controller.display.i18n import resolve_language, translator
-    from pi_controller.hub.publish import publish_store
     from pi_controller.hub.settings import load_hub
     from pi_controller.web.host_marks import load_host_marks
 
-    out, settings = args.where, load_hub(args.folder)
-    tr = translator(resolve_language(settings.page.language))
-    games = publish_store(_store(args.folder), out, time.time, load_host_marks(settings.marks), tr)
+    settings = load_hub(folder)
+    return load_host_marks(settings.marks), translator(resolve_language(settings.page.language))
+
+
+def _print(args: argparse.Namespace) -> int:
+    from pi_controller.hub.publish import print_store
+
+    for path in print_store(_store(args.folder), args.where, time.time, args.paper, *_load_look(args.folder)):
+        print(path)
+    return 0
+
+
+def _publish(args: argparse.Namespace) -> int:
+    from pi_controller.hub.publish import publish_store
+
+    out = args.where
+    games = publish_store(_store(args.folder), out, time.time, *_load_look(args.folder))
     print(f"{out / 'index.html'}: the results with {games} score sheets. Open it, upload the folder, or hand it over.")
     return 0
 

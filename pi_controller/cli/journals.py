@@ -6,14 +6,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from pi_controller.cli.arguments import Parser
+from pi_controller.cli.arguments import Parser, add_paper
 from pi_controller.errors import UsageError
 from pi_controller.text import strip_controls, strip_controls_deep
 
 if TYPE_CHECKING:
-    from pi_controller.journal.printed_sheet import Paper
     from pi_controller.journal.recover import RecoveredJournal
     from pi_controller.journal.verify import JournalVerdict
 
@@ -28,8 +27,8 @@ def export_parser() -> Parser:
     how.add_argument("--json", action="store_true", help="print the score sheet: every action with the sticks after it")
     how.add_argument("--csv", action="store_true", help="print the score sheet as CSV, for a spreadsheet")
     how.add_argument("--print", action="store_true", help="print the sheet to sign: one HTML page")
-    parser.add_argument("--pdf", action="store_true", help="with -o: the sheet to sign as PDF too, by Chromium")
-    parser.add_argument("--paper", choices=("a4", "letter"), default="a4", help="paper of the sheet to sign (a4)")
+    parser.add_argument("--pdf", action="store_true", help="with -o: the sheet to sign as PDF too")
+    add_paper(parser)
     return parser
 
 
@@ -46,7 +45,6 @@ def export(argv: Sequence[str]) -> int:
     from pi_controller.journal.sheet import sheet_of
     from pi_controller.record.writing import write
 
-    paper = cast("Paper", {"a4": "A4", "letter": "letter"}[args.paper])
     if args.record:
         sys.stdout.write(write(read_journal_record(args.file)))
         return 0
@@ -57,10 +55,10 @@ def export(argv: Sequence[str]) -> int:
     elif args.csv:
         sys.stdout.buffer.write(as_csv(sheet).encode())
     elif args.print:
-        sys.stdout.write(page(sheet, paper, sheet_wording(sheet)))
+        sys.stdout.write(page(sheet, args.paper, sheet_wording(sheet)))
     else:
         for path in write_all(
-            Path(args.file), Path(args.folder), sheet, paper, pdf=args.pdf, wording=sheet_wording(sheet)
+            Path(args.file), Path(args.folder), sheet, args.paper, pdf=args.pdf, wording=sheet_wording(sheet)
         ):
             print(path)
     return 0

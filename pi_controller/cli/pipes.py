@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from pi_controller.cli.arguments import Parser, add_actions, open_actions
+from pi_controller.cli.arguments import Parser, add_actions, add_paper, open_actions
 from pi_controller.errors import UsageError, describe_error
 from pi_controller.referee.settings import FOUL_TREATMENTS, PRESETS, Mode, RefereeSettings
 from pi_controller.rules import registry
@@ -189,8 +189,11 @@ def bracket_parser() -> Parser:
         f"(default {_LEAGUE_GAME} in a round robin or groups, else {registry.DEFAULT_GAME})",
     )
     parser.add_argument(
-        "--page", metavar="FILE", help="write the bracket and the standings at the end, as one HTML page"
+        "--page",
+        metavar="FILE",
+        help="write the bracket and the standings at the end, as an HTML page or as a PDF, by the file's ending",
     )
+    add_paper(parser)
     parser.add_argument("--title", default="Tournament", help="title of the page")
     add_actions(parser)
     return parser
@@ -238,10 +241,15 @@ def bracket(argv: Sequence[str]) -> int:
         status = answer(competition.public_summary(state), play, lines, sys.stdout)
     if args.page is not None:
         from pi_controller.display.i18n import ENGLISH
-        from pi_controller.web.bracket_page import page
+        from pi_controller.host.pdf import write_pdf
+        from pi_controller.web.bracket_sheets import page
 
+        html, path = page(competition, state, args.title, ENGLISH), Path(args.page)
+        if path.suffix.lower() == ".pdf":
+            write_pdf(html, path, paper=args.paper)
+            return status
         try:
-            Path(args.page).write_text(page(competition, state, args.title, ENGLISH), "utf-8")
+            path.write_text(html, "utf-8")
         except OSError as error:
             raise UsageError(
                 f"cannot write {args.page}: {describe_error(error)}", "name a file that can be written"

@@ -32,6 +32,7 @@ from pi_controller.tournament.director import Tournament
 from pi_controller.tournament.schedule import Break, break_end, natural_order
 from pi_controller.tournament.timetable import MIN_PLAYED, ExpectedStart, Timetable, estimate_timetable
 from pi_controller.web.bracket_page import bracket_values, name_match
+from pi_controller.web.bracket_sheets import bracket_sheets
 from pi_controller.web.host_marks import HostMarks
 from pi_controller.web.templates import render
 
@@ -350,13 +351,15 @@ class Boards:
     def _bracket(self, page: str) -> Markup:
         now = self.now
         shown = bracket_values(now.competition, now.state, self._tr) if now.state.teams else None
+        on_paper = page in ("bracket", "results")
         teams = {team: n for n, team in enumerate(now.state.teams or now.entered, 1)}
         return self._render(
             "bracket_part",
             shown=shown,
             now=now,
             plan=now.plan,
-            rounds_too=page not in ("boards", "hall"),
+            rounds_too=on_paper,
+            sheets=bracket_sheets(now.competition, now.state, self._tr) if on_paper else (),
             linked=page != "results",
             teams=teams,
         )

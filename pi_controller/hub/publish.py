@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from pi_controller.display.i18n import ENGLISH, Translator
 from pi_controller.display.phrases import sheet_wording
 from pi_controller.errors import MatError, describe_error
+from pi_controller.host.pdf import Paper, write_pdf
 from pi_controller.hub.boards import Boards
 from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
@@ -81,6 +82,30 @@ def publish_store(
         return publish(Boards(Director(tournament, inbox), clock, tr, host=host), where, out)
 
 
+def print_store(
+    where: Path | Database,
+    out: Path,
+    clock: Callable[[], float],
+    paper: Paper,
+    host: HostMarks | None = None,
+    tr: Translator = ENGLISH,
+) -> list[Path]:
+    """Print bracket, start list, results and all score sheets as PDF to the folder `out`; return the files.
+
+    Arguments as of `publish_store`. Raises as `publish` and `write_pdf`.
+    """
+    with Inbox(where) as inbox, TournamentLog(where) as tournament, TemporaryDirectory() as folder:
+        boards = Boards(Director(tournament, inbox), clock, tr, host=host)
+        publish(boards, where, site := Path(folder) / "site")
+        pages = {"bracket": boards.page("bracket"), "start-list": boards.start_list(), "results": boards.results_page()}
+        pages |= {path.stem: path.read_text("utf-8") for path in sorted((site / GAMES).glob("*.html"))}
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise PublishError(f"cannot write to {out}: {describe_error(error)}", "choose a writable folder") from error
+        return [write_pdf(html, out / f"{name}.pdf", site, paper) for name, html in pages.items()]
+
+
 def zip_results(boards: Boards, where: Path | Database) -> bytes:
     """Return the site as a ZIP. Raises as `publish`."""
     packed = io.BytesIO()
@@ -103,7 +128,7 @@ def _write_games(where: Path | Database, folder: Path, counted: Collection[str])
             try:
                 with Journal(path, read_only=True) as journal:
                     sheet = sheet_of(journal)
-                write_all(path, folder, sheet, "A4", pdf=False, wording=sheet_wording(sheet))
+                write_all(path, folder, sheet, "A4", wording=sheet_wording(sheet))
             except MatError as error:  # a game that this version cannot read must not hide the others
                 log.warning("%s has no score sheet: %s", path.stem, error.message)
                 continue

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
-import subprocess
 from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import msgspec
 
 from pi_controller.errors import MatError, describe_error
-from pi_controller.host.platform import is_root
-from pi_controller.journal.printed_sheet import Paper, Wording, page
+from pi_controller.host.pdf import Paper, write_pdf
+from pi_controller.journal.printed_sheet import Wording, page
 from pi_controller.journal.read_record import read_journal_record
 from pi_controller.journal.sheet import Sheet
 from pi_controller.record.writing import write
 from pi_controller.text import strip_controls, strip_controls_deep
-
-BROWSERS = ("google-chrome", "chromium", "chromium-headless-shell", "chromium-browser")
-"""Google's own comes first: Ubuntu 24.04 gives it alone a sandbox that a plain user may use."""
-PRINT_S = 120.0
-"""Time limit for printing, s; a Pi is slow to start a browser."""
 
 
 class ExportError(MatError, OSError):
@@ -85,12 +77,12 @@ def write_all(
     sheet: Sheet,
     paper: Paper,
     *,
-    pdf: bool,
+    pdf: bool = False,
     wording: Wording = Wording(),  # noqa: B008
 ) -> list[Path]:
     """Write the exports of the journal `file` with the score sheet `sheet` to `folder`; return their paths.
 
-    Raises `ExportError`.
+    Raises `ExportError`, and with `pdf` as `write_pdf`.
     """
     name = file.stem
     texts = {
@@ -109,45 +101,5 @@ def write_all(
     except OSError as error:
         raise ExportError(f"cannot write to {folder}: {describe_error(error)}", "choose a writable folder") from error
     if pdf:
-        written.append(print_pdf(folder / f"{name}.html", folder / f"{name}.pdf"))
+        written.append(write_pdf(texts[f"{name}.html"], folder / f"{name}.pdf"))
     return written
-
-
-def print_pdf(html: Path, pdf: Path) -> Path:
-    """Print `html` to `pdf` with the first Chromium of this machine that can; return `pdf`. Raises `ExportError`."""
-    hint = f"open {html} in any browser and print it"
-    browsers = list(filter(None, map(shutil.which, BROWSERS)))
-    if not browsers:
-        raise ExportError("there is no Chromium here to make a PDF", hint)
-    faults: list[str] = []
-    for browser in browsers:
-        if not (fault := _print_with(browser, html, pdf)):
-            return pdf
-        faults.append(f"{Path(browser).name}: {fault}")
-    raise ExportError(f"the sheet was not printed; {'; '.join(faults)}", hint)
-
-
-def _print_with(browser: str, html: Path, pdf: Path) -> str:
-    """Print `html` to `pdf`; return why it failed, "" if all is well."""
-    with TemporaryDirectory() as profile:
-        command = [
-            browser, "--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer",
-            "--disable-background-networking", "--disable-component-update", "--disable-sync",
-            f"--user-data-dir={profile}", f"--print-to-pdf={pdf.absolute()}",
-        ]  # fmt: skip
-        if is_root():
-            command.append("--no-sandbox")  # Chromium does not start for root with a sandbox; the page has no scripts
-        try:
-            done = subprocess.run(
-                [*command, html.absolute().as_uri()], capture_output=True, timeout=PRINT_S, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return f"no PDF within {PRINT_S:.0f} s"
-        except OSError as error:
-            return describe_error(error)
-    if done.returncode == 0 and pdf.is_file():
-        return ""
-    lines = done.stderr.decode(errors="replace").strip().splitlines()
-    if lines and "No usable sandbox" in lines[-1]:
-        return "this system gives it no sandbox (Debian: apt install chromium-sandbox)"
-    return lines[-1] if lines else f"exit status {done.returncode}"

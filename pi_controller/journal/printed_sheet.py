@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from html import escape
 from itertools import groupby
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from pi_controller.host.pdf import Paper
 from pi_controller.journal.chain import SHORT_HASH_CHARS
 from pi_controller.journal.sheet import Sheet, SheetLine
 from pi_controller.text import strip_controls
 
-Paper = Literal["A4", "letter"]
 _FIRST_DAY = 86400.0 * 365
 """Games opened earlier have a simulated clock, whose date is meaningless."""
 _WIDEST = 36
@@ -25,7 +25,8 @@ _STYLE = """
   @bottom-left { content: "%s"; font: 8pt monospace; color: #333; }
   @bottom-right { content: counter(page) " / " counter(pages); font: 8pt sans-serif; color: #333; } }
 * { box-sizing: border-box; }
-html { font: 10pt/1.35 "DejaVu Sans", "Noto Sans", sans-serif; color: #000; background: #fff; }
+html { font: 10pt/1.35 "Noto Sans", "Noto Sans Canadian Aboriginal", "DejaVu Sans", sans-serif;
+  color: #000; background: #fff; }
 body { max-width: 190mm; margin: 0 auto; }
 @media screen { body { padding: 8mm; } }
 h1 { font-size: 16pt; line-height: 1.2; margin: 0 0 1mm; overflow-wrap: anywhere; }

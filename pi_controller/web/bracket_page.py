@@ -1,12 +1,10 @@
-"""A tournament as one page for screen or print: the drawn bracket, the matches of each round, and the standings.
+"""A tournament for a screen: the drawn bracket, the matches of each round, and the standings.
 
 `drawing` places the matches of an elimination: a column for each round, each match centred between the two matches that
-feed it. The page is self-contained and has no scripts; the table below has the same content for people who cannot see
-the drawing.
+feed it. The table below has the same content for people who cannot see the drawing; `bracket_sheets` are for paper.
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -15,7 +13,6 @@ from pi_controller.tournament import Competition, Pairing, TournamentState
 from pi_controller.tournament.bracket import LoserOf, Match, Seed, Source, WinnerOf
 from pi_controller.tournament.elimination import Elimination
 from pi_controller.tournament.groups import Groups
-from pi_controller.web.templates import render
 
 
 class Grid(NamedTuple):
@@ -30,8 +27,6 @@ class Grid(NamedTuple):
 GRID = Grid(208, 52, 248, 70)
 _HEAD = 46
 """Space above each side's matches for its name and the names of the rounds."""
-
-_CSS = Path(__file__).parent / "static" / "bracket.css"
 
 
 class Slot(NamedTuple):
@@ -70,17 +65,6 @@ class Drawing(NamedTuple):
     boxes: tuple[Box, ...]
     lines: tuple[str, ...]
     headings: tuple[Heading, ...]
-
-
-def page(competition: Competition, state: TournamentState, title: str, tr: Translator) -> str:
-    """Return the page of a tournament as HTML; `title` is the organiser's."""
-    return render(
-        "bracket.html",
-        tr,
-        title=title,
-        css=_CSS.read_text("utf-8"),
-        **bracket_values(competition, state, tr),
-    )
 
 
 def bracket_values(competition: Competition, state: TournamentState, tr: Translator) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from matches import play_matches
 
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.tournament import Elimination, RoundRobin
-from pi_controller.web.bracket_page import page
+from pi_controller.web.bracket_sheets import page
 
 
 @pytest.mark.parametrize("width", [pytest.param(390, marks=pytest.mark.smoke), 1366])

@@ -4,10 +4,12 @@ import io
 import time
 import zipfile
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from hub_site import Site
 from hub_venue import TEAMS, Venue
+from printed import need_pango, read_pdf
 
 from pi_controller.cli.hub import hub as main
 from pi_controller.hub.decision_store import TournamentLog
@@ -55,6 +57,28 @@ def test_publish_refuses_to_overwrite_other_files(tmp_path):
     with pytest.raises(PublishError):
         publish_store(store, tmp_path / "file", time.time)
     assert publish_store(store, tmp_path / "new", time.time) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", ["A4", "letter"])
+def test_hub_prints_its_sheets_and_every_game(paper, tmp_path, capsys, where):
+    need_pango()
+    with closing(Venue(where, title="Cup <b>of</b> the lake")) as venue:
+        venue.play_match(tmp_path)
+        assert main(["print", str(tmp_path), str(tmp_path / "sheets"), "--paper", paper]) == 0
+    pages = {Path(line).stem: read_pdf(Path(line)) for line in capsys.readouterr().out.split()}
+    (game,) = pages.keys() - {"bracket", "start-list", "results"}
+    assert "Captain of Big Coulee (A)" in pages[game][0].text
+    assert "Cup <b>of</b> the lake" in pages["bracket"][0].text
+    assert [one for one in pages["bracket"] if one.text.startswith("Standings")]
+    assert "Signatures of both captains" in pages["start-list"][0].text
+    assert "Every game" in pages["results"][-1].text
+    short = {"A4": 210, "letter": 216}[paper]
+    for one in (page for some in pages.values() for page in some):
+        assert short in one.size
+        assert one.is_whole
+        assert one.fonts & {"Mat-Sans", "Noto-Sans"}
+        assert "All boards" not in one.text
 
 
 def test_director_downloads_the_site(tmp_path):

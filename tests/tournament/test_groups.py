@@ -13,7 +13,7 @@ from pi_controller.display.i18n import ENGLISH
 from pi_controller.errors import UsageError
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.tournament import Groups
-from pi_controller.web.bracket_page import page
+from pi_controller.web.bracket_sheets import page
 
 TEAMS = [f"T{number}" for number in range(1, 9)]
 

@@ -9,7 +9,8 @@ from pi_controller.cli.pipes import bracket
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.errors import UsageError
 from pi_controller.tournament import Elimination
-from pi_controller.web.bracket_page import GRID, bracket_values, drawing, page
+from pi_controller.web.bracket_page import GRID, bracket_values, drawing
+from pi_controller.web.bracket_sheets import page
 
 
 @pytest.mark.parametrize("kind", ["double", "single", "third place"])
