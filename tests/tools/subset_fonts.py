@@ -1,7 +1,7 @@
 """Write the fonts of the pages: subsets of Noto (SIL Open Font License, no reserved name) as WOFF2.
 
-    sudo apt install fonts-noto-core; pip install '.[docs]'
-    python tests/tools/subset_fonts.py [FOLDER]      # FOLDER has the .ttf files of Debian's fonts-noto-core
+    sudo apt install fonts-noto-core fonts-noto-extra; pip install '.[docs]'
+    python tests/tools/subset_fonts.py [FOLDER]      # FOLDER has the .ttf files of these packages
 
 The letters are those of European languages, of Dakota and the Salish languages with their combining marks, and the
 Unified Canadian Aboriginal Syllabics. Each file keeps the layout tables that place a mark on its letter.
@@ -24,6 +24,7 @@ FONTS = {
     "NotoSans-Regular": LATIN,
     "NotoSans-Bold": LATIN,
     "NotoSerif-Regular": LATIN,
+    "NotoSerif-SemiBold": LATIN,
     "NotoSansCanadianAboriginal-Regular": SYLLABICS,
 }
 FEATURES = ["ccmp", "locl", "mark", "mkmk", "kern", "liga", "tnum", "lnum"]
