@@ -174,7 +174,7 @@ The doctor passes these, which calibration names. The profile corrects them, and
 
 {chr(10).join(tables[CALIBRATION])}
 
-## The lights
+## The lights do not work
 
 The doctor lights the strips of the Pi; it cannot see them.
 
