@@ -21,9 +21,9 @@ _WEIGHTS = "10.0, 8.0, 1.0"
 _STOP_WORDS = frozenset(
     re.findall(
         r"\w+",
-        "a about am an and are as at be by can cannot could did do does for from get had has have how i if in into is it"
-        " its make me my need no not of on or our so some somebody someone that the their them then there they this to too"
-        " want was we were what when where which who whom whose why will with would you your",
+        "a about am an and are as at be by can cannot could did do does for from get had has have how i if in into "
+        "is it its make me my need no not of on or our so some somebody someone that the their them then there "
+        "they this to too want was we were what when where which who whom whose why will with would you your",
     )
 )
 _HYPHENATED = re.compile(r"\w+(?:[-\u2011]\w+)+")

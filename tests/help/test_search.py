@@ -7,12 +7,11 @@ import pytest
 from pi_controller.help import contents
 from pi_controller.help.search import search
 
-
 QUESTIONS = {
     "play/games": ["Which games can I play?", "How do you play the moccasin game?", "our own rules"],
     "play/first-evening": ["Can we play without a mat?", "windows", "play without a mat"],
     "glossary": ["What does wheya mean?", "what is paguga"],
-    "why/secrecy": ["Can somebody see on the screen where the bead is?"],
+    "why/secrecy": ["Can anybody see where the bead is?"],
     "watch/screens": ["How do I watch the game on my phone?", "OBS"],
     "hardware/SAFETY": ["Is it safe with a pacemaker?", "is it safe for children"],
     "judge/console": [
