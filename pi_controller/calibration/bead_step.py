@@ -57,7 +57,7 @@ READING_NOISE_UT = 0.5
 """Noise of a reading averaged over the last scans, in the search for steel."""
 MAX_NAMED = 4
 """More modules than this that contradict the others are no fault of a module."""
-STEEL_HINT = Sentence("move the mat, or put wood between, and calibrate again")
+STEEL_HINT = Sentence("move the mat, or put wood under it, and calibrate again")
 
 
 class Reading(NamedTuple):
@@ -162,7 +162,7 @@ class BeadStep(PadByPad):
     @staticmethod
     def _no_bead(pad: int) -> tuple[str, str]:
         hint = Sentence("check that it holds its magnet; 'moccasin-mat doctor' names dead magnetometers")
-        return Sentence("no bead is read on pad {pad}", pad=pad), hint
+        return Sentence("the mat finds no bead on pad {pad}", pad=pad), hint
 
     # one reading
 
@@ -191,10 +191,10 @@ class BeadStep(PadByPad):
         found = () if report is None else report.found
         if report is not None and report.sure and len(found) == 1 and found[0].pad != pad:
             where = describe_place(found[0].pad)
-            what = Sentence("the bead asked for on pad {pad} is read {where}", pad=pad, where=where)
+            what = Sentence("the bead should be on pad {pad}, but the mat finds it {where}", pad=pad, where=where)
             return Doubt(what, Sentence("put it on pad {pad}", pad=pad), WRONG_PAD_S)
         if len(found) > 1:
-            what = Sentence("{n} magnets are read while one bead lies on pad {pad}", n=len(found), pad=pad)
+            what = Sentence("the mat finds {n} magnets, but only one bead lies on pad {pad}", n=len(found), pad=pad)
             return Doubt(what, Sentence("take other magnets away"), UNSURE_S)
         what = Sentence("the bead on pad {pad} is not located reliably", pad=pad)
         return Doubt(what, Sentence("take phones and keys away from the mat"), UNSURE_S)
@@ -242,7 +242,7 @@ class BeadStep(PadByPad):
             self._report_contradiction(diagnosis)
         if not self.wrong:
             strong = join_words(f"{1000 * moment:.0f}" for moment in self.moments)
-            words = Sentence("the bead is read as one, marked, on the right pad; strength {strong} mA m\u00b2")
+            words = Sentence("the mat finds one marked bead, on the right pad; strength {strong} mA m\u00b2")
             self.found = [Sentence(words, strong=strong)]
             self.found += [describe_cause(cause) for cause in diagnosis.causes]
             if self._steel_at:
@@ -332,14 +332,14 @@ class BeadStep(PadByPad):
                 self._fail_pad(
                     pad,
                     make_fault(
-                        "the bead asked for on pad {pad} is read {where}",
-                        "put it on the pad asked for",
+                        "the bead should be on pad {pad}, but the mat finds it {where}",
+                        "put it on the pad that the step names",
                         pad=pad,
                         where=where,
                     ),
                 )
             elif not all(bead.marked for bead in beads):
-                what = Sentence("the bead on pad {pad} is read as an unmarked ball")
+                what = Sentence("the mat takes the bead on pad {pad} for an unmarked ball")
                 self._fail_pad(pad, make_fault(what, "use the bead with the strong magnet", pad=pad))
             elif self.moments[pad - 1] < WEAK * MARKED_AM2:
                 what = Sentence("the bead on pad {pad} is weak")

@@ -123,7 +123,7 @@ class EmptyStep:
         self._doubt = pad is not None and not beads.sure
         if pad is not None:
             words = (
-                Sentence("A magnet is read {where}: take the bead, phones and keys away from the mat.")
+                Sentence("There is a magnet {where}: take the bead, phones and keys away from the mat.")
                 if beads.sure
                 else Sentence("There may be a magnet {where}: take the bead, phones and keys away from the mat.")
             )
@@ -151,13 +151,13 @@ class EmptyStep:
         if self._magnet is not None:
             self.wrong.append(
                 make_fault(
-                    "a magnet is read {where} all the time",
+                    "there is always a magnet {where}",
                     "look for iron or magnets near there",
                     where=describe_place(self._magnet),
                 )
             )
         elif self._now - self._calm < CALM_S and not self.wrong:
-            self.wrong.append(make_fault("the mat never came to rest", "keep hands away from it, then try again"))
+            self.wrong.append(make_fault("the mat was never still", "keep hands away from it, then try again"))
         if not self.wrong:
             self.found = [*self._describe_noise()]
 

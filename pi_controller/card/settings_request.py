@@ -77,7 +77,7 @@ def _save(asked: SaveRequest, settings: Path) -> str:
 def change_machine(path: Path, changes: Mapping[str, Any]) -> str:
     """Return the content of machine.toml at `path` with `changes`. Raises `EditError` with the fault of each key."""
     if others := sorted(set(changes) - MACHINE_KEYS):
-        raise edit.EditError("these are no settings of this page: {keys}", keys=", ".join(others)[:200])
+        raise edit.EditError("this page does not have these settings: {keys}", keys=", ".join(others)[:200])
     text = read_text(path) if path.exists() else ""
     new = edit.edit_text(text, {tuple(key.split(".")): value for key, value in changes.items()})
     edit.require_valid(machine_settings.Machine, tomllib.loads(new))

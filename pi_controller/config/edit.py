@@ -138,7 +138,7 @@ def write_kept(path: Path, new: str) -> None:
     except OSError as error:
         raise EditError(
             "the settings cannot be written: {why}",
-            "who may write {folder}?",
+            "check who may write to {folder}",
             why=describe_error(error),
             folder=path.parent,
         ) from error
@@ -158,7 +158,7 @@ def change_text(path: Path, text: str, changes: Mapping[str, Any], hub: Mapping[
     shown = {field.key: field for section in list_settings(before) for field in section.fields}
     unknown = [key for key in changes if key not in shown]
     if unknown or not 0 < len(changes) + len(joined) <= MAX_CHANGES:
-        raise EditError("these are no settings of this page: {keys}", keys=", ".join(unknown)[:200] or len(changes))
+        raise EditError("this page does not have these settings: {keys}", keys=", ".join(unknown)[:200] or len(changes))
     if fixed := {key: shown[key].fixed for key in changes if shown[key].fixed}:
         raise EditError("some settings cannot be changed here", issues=fixed)
     if empty := [key for key, value in changes.items() if value is None]:
@@ -179,7 +179,7 @@ def _without_other_options(game: GameSection, chosen: dict[Keys, Any]) -> dict[K
 def require_valid(
     model: type[Model],
     data: dict[str, Any],
-    what: str = Sentence("some values are not possible"),
+    what: str = Sentence("some values are not allowed"),
     hint: str = Sentence("correct them and save again"),
 ) -> Model:
     """Return the content of an edited file as `model`. Raises `EditError` with `what`, `hint` and each key's faults."""

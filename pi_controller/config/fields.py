@@ -342,7 +342,7 @@ def _check_pin(number: int) -> int:
 def _check_sound_device(text: str) -> str:
     if re.match("(hw|dmix|dsnoop):", text):  # these play a recording of another rate too high or too low, or not at all
         raise InvalidValueError(
-            'takes no sound but its own kind: write it as "plughw:...", not {text}', text=format_value(text)
+            'plays only its own kind of sound: write it as "plughw:...", not {text}', text=format_value(text)
         )
     if text and text.isprintable() and not text.startswith("-") and len(text) <= 200:
         return text

@@ -20,8 +20,8 @@ MAX_BYTES = 262_144
 """A settings file has some hundred lines; a far larger file is another one."""
 _EXAMPLE_HINT = Sentence("'moccasin-mat check-settings --example' prints a settings file")
 _SYNTAX = {
-    "Cannot overwrite a value": Sentence("this key stands here for the second time"),
-    "Invalid value": Sentence('this is no value: text needs quotes, like "this"'),
+    "Cannot overwrite a value": Sentence("this key is here twice"),
+    "Invalid value": Sentence('this is not a value: text needs quotes, like "this"'),
     "Invalid statement": Sentence("this is neither a [section] nor key = value"),
 }
 _TWICE = re.compile(r"Cannot declare \((.*?),?\) twice")
@@ -153,7 +153,7 @@ def _parse(path: Path, text: str, hint: str) -> dict[str, Any]:
         what = _AT.sub("", message)
         if twice := _TWICE.fullmatch(what):
             name = twice[1].replace(", ", ".").replace("'", "")
-            what = Sentence("the section [{name}] stands here for the second time", name=name)
+            what = Sentence("the section [{name}] is here twice", name=name)
         raise SettingsError(
             "{path}:{line}: {problem}", hint, path=path, line=line, problem=_SYNTAX.get(what, what)
         ) from error

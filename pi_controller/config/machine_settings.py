@@ -58,7 +58,7 @@ def _check_password(text: object) -> str:
     # none of its faults shows what was written
     if isinstance(text, str) and re.fullmatch(r"|[ -~]{8,63}|[0-9a-fA-F]{64}", text):
         return text
-    raise InvalidValueError("must be text in quotes, of 8 to 63 letters, digits, signs, or empty for an open network")
+    raise InvalidValueError("must be text in quotes, of 8 to 63 characters, or empty for an open network")
 
 
 def _check_output(text: str) -> str:
@@ -81,12 +81,15 @@ class Wifi(Section):
         found: list[SettingsIssue] = []
         if self.network and not self.country and not self.own:
             found.append(
-                SettingsIssue(("country",), 'is missing: two capital letters like "US"; what may be sent differs')
+                SettingsIssue(
+                    ("country",),
+                    'is missing: two capital letters like "US", because each country has its own rules for Wi-Fi',
+                )
             )
         if self.own and not self.network:
             found.append(SettingsIssue(("network",), "is missing: the name of the network that the machine opens"))
         if self.own and not 8 <= len(self.password) <= 63:
-            found.append(SettingsIssue(("password",), "is missing: the machine's own network needs 8 to 63 signs"))
+            found.append(SettingsIssue(("password",), "is missing: the machine's own network needs 8 to 63 characters"))
         raise_issues(found)
         return self
 

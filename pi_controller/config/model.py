@@ -186,7 +186,7 @@ class WebhookSection(Section):
     )
     events: fields.Events = Field(
         default=("over", "fault"),
-        description='of what: "turn" is the end of each hide, "fault" the loss of the mat',
+        description='when to send one: "turn" is the end of each hide, "fault" means that the mat is lost',
     )
 
     @model_validator(mode="after")
@@ -225,7 +225,7 @@ class TeamsSection(Section):
 
 
 class RefereeSection(Section):
-    """How the hide is watched."""
+    """How the mat watches a hide."""
 
     check_timeout_s: float = Field(
         default=3.0,
@@ -260,12 +260,12 @@ class RefereeSection(Section):
     )
     fouls: fields.Exceptions = Field(
         default_factory=dict[str, str],
-        description="Sensed fouls that are treated otherwise than by the preset: call it (automatic), ask the judge "
+        description="Fouls that the mat can feel, if the preset does not fit: call it (automatic), ask the judge "
         "(ask), or ignore it (off).",
     )
     answers: fields.Exceptions = Field(
         default_factory=dict[str, str],
-        description="Answers to questions that were not answered in time, otherwise than by the preset; "
+        description="Answers to questions that nobody answered in time, if the preset does not fit; "
         '"wait" keeps the question open.',
     )
 
@@ -750,5 +750,5 @@ def _find_team_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
     default = TeamsSection()
     for key, name in settings.teams:
         if name != getattr(default, key):
-            words = mark('is of no use in {game}: name the players, [game.options] players = "Ann, Bo"')
+            words = mark('has no effect in {game}: name the players, [game.options] players = "Ann, Bo"')
             yield SettingsIssue(("teams", key), words, game=game)

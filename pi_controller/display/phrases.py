@@ -51,7 +51,7 @@ QUESTIONS: Mapping[str, str] = {
     "no_reading": mark("The mat cannot tell where the bead is. Play on by eye?"),
     "passes_unsure": mark("The mat is not sure of it. Was it a foul?"),
     "hitters_hand": mark("A hitter's hand was under the pad while the bead was hidden. Play on?"),
-    "hand_again": mark("A hand was under the pad after ready was pressed. Play on, hide again, or is it a foul?"),
+    "hand_again": mark("A hand was under the pad after ready was pressed. Play on, hide again, or call a foul?"),
     "peek": mark(
         "A hitter's hand was under a pad that was not struck. The clock is still running. Does it count as a hit?"
     ),
@@ -61,8 +61,8 @@ QUESTIONS: Mapping[str, str] = {
     "balls": mark("The mat does not see exactly one ball under each pad and one marked ball. Play on?"),
     "ball": mark("The mat did not see the balls. Which pad was the marked ball under?"),
     "sealed_again": mark(
-        "The seal of this hide was withdrawn, and the bead may have moved. “Play on” seals its place as it is now. "
-        "“By eye”: the judge says what is found. Which?"
+        "The seal of this hide no longer counts, and the bead may have moved. “Play on”: the mat seals the place "
+        "again. “By eye”: the judge says what was found. What now?"
     ),
     "ball_moved": mark("The marked ball moved after it was hidden. Play on?"),
     "lifted": mark(
@@ -72,16 +72,16 @@ QUESTIONS: Mapping[str, str] = {
     "opened_pad": mark("The hit touched an open pad. Which pad counts?"),
     "too_many": mark(
         "One pad too many was opened. “Play on”: close it again, it does not count. “Counts as opened”: the attempt "
-        "is over if the marked ball was there. “Hide again”: the hide starts over. Which?"
+        "is over if the marked ball was there. “Hide again”: the hide starts over. What now?"
     ),
     "bones": mark("The mat does not see one bone in each hand. Play on by eye?"),
     "actual": mark("The mat did not see the bones. Which guess would have caught them?"),
     "time": mark("The game's time has run out. Is the game over?"),
     "late_hit": mark(
-        "The hit came up to 1.5 seconds too late. Does it count as the first hit, as the second (the first was missed "
-        "on time), or not at all?"
+        "The hit came up to 1.5 seconds too late. Does it count as the first hit, as the second (the time ran out "
+        "on the first), or not at all?"
     ),
-    "struck_meanwhile": mark("A pad was struck while play stood. Was it the hit?"),
+    "struck_meanwhile": mark("A pad was struck while the game was stopped. Was it the hit?"),
     "hand_stays": mark("A hand seems to be under a pad, so the hitters' clock is stopped. Start the clock again?"),
     "puzzled": mark("The table cannot work out what comes next. Check the score. Play on?"),
     "recovered": mark(
@@ -102,7 +102,7 @@ NOTICES: Mapping[str, str] = {
     "ready_withdrawn": mark("Ready was pressed too early. Finish hiding, then press ready again."),
     "foul_settled": mark("The last hide ended with a foul. Show the bead, press shown, then the next hide begins."),
     "show_bead": mark("The bead is still hidden. Show the bead."),
-    "time_off": mark("The game’s clock does not end the game any more: enter “time” when it is over."),
+    "time_off": mark("The clock no longer ends the game: enter “time” when it is over."),
     "lift_bead": mark("The bead still lies under a pad. Take it up: then the next hide begins."),
     "touch_passed_over": mark("A doubtful touch did not count."),
     "hide_time": mark("The time to hide is up."),
@@ -214,7 +214,7 @@ class Phrases:
             return ""
         if view.calls:
             parts.append(self.list_calls(view))
-        if view.phase != "hit":  # else the second hit is owed, and no sticks have moved
+        if view.phase != "hit":  # else the second hit is still to come, and no sticks have moved
             parts.append(show.describe_counts(view))
         return ". ".join(parts)
 

@@ -65,9 +65,14 @@ class Option(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Choice(Option):
-    """One of a few words; `sources` names the written source of a choice, for choices that follow one."""
+    """One of a few words.
+
+    `rules` has the rule that each choice stands for, as a sentence for players; `sources` names the written source of a
+    choice, for choices that follow one.
+    """
 
     choices: tuple[str, ...]
+    rules: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
 
     @property

@@ -97,7 +97,7 @@ class CommandQueue(Generic[CommandT, ResultT]):
             except Exception:
                 log.exception("a command failed: %s", type(command).__name__)
                 fault = CommandFailedError(
-                    "a fault of the program stopped this", "look whether it was done; see the log"
+                    "an error in the program stopped this", "look whether it was done; see the log"
                 )
                 done.append((answer, fault))
         if finish is not None:

@@ -100,7 +100,7 @@ def _journal(path: Path) -> Iterator[Finding]:
 
 def _spi(settings: Settings, root: Path) -> Finding:
     if settings.strips.kind != "pi" and settings.board.port != "pins":
-        return MACHINE.absent("SPI", "the settings drive no strips")
+        return MACHINE.absent("SPI", "the settings use no strips")
     found = sorted((root / "dev").glob("spidev*"))
     if found:
         return MACHINE.passes("SPI", ", ".join(path.name for path in found))

@@ -66,7 +66,7 @@ class DecisionHistory:
             except MatError:
                 if isinstance(decision.fact, d.PLAY_FACTS):
                     raise IllegalActionError(
-                        "people have played on since",
+                        "later matches have been played since",
                         "correct the result instead, and choose the effect on later matches",
                     ) from None
                 lapsed.append(decision.seq)

@@ -510,7 +510,7 @@ class Tournament:
             if not may_judge(self.registration, fact.judge, teams, playing):
                 raise IllegalActionError(
                     "{judge} cannot judge {match}",
-                    "a judge is of neither team",
+                    "a judge must be in neither team",
                     judge=format_value(fact.judge),
                     match=fact.match,
                 )

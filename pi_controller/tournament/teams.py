@@ -45,14 +45,12 @@ class Registration:
         """
         if self.frozen:
             raise IllegalActionError(
-                "the teams are frozen since the first game", "the team plays on with fewer players"
+                "the teams cannot change after the first game began", "the team plays on with fewer players"
             )
         names = parse_names(players, "player", fewest=1)
         most = self.roster.registered
         if most is not None and len(names) > most:
-            raise IllegalActionError(
-                "a team registers at most {most} players, not {names}", most=most, names=len(names)
-            )
+            raise IllegalActionError("a team has at most {most} players, not {names}", most=most, names=len(names))
         for name in names:
             if (held := self.team_of(name)) not in {None, team}:
                 raise IllegalActionError(

@@ -102,13 +102,15 @@ def rules_page(game: Game[Any], referee: RefereeSettings, tr: Translator) -> str
     show = get_show(game.name, tr)
     options = [
         {
-            "name": option.name.replace("_", " "),
-            "value": format_value(game.settings[option.name], tr),
-            "about": option.about,
-            "source": option.sources.get(str(game.settings[option.name]), "") if isinstance(option, Choice) else "",
-            "changed": game.settings[option.name] != option.default,
+            "rule": tr.text(
+                option.rules[option.choices.index(str(value))] if isinstance(option, Choice) else option.about
+            ),
+            "value": "" if isinstance(option, Choice) else format_value(value, tr),
+            "source": option.sources.get(str(value), "") if isinstance(option, Choice) else "",
+            "changed": value != option.default,
         }
         for option in type(game).options
+        for value in (game.settings[option.name],)
     ]
     return render(
         "rules.html",

@@ -101,7 +101,7 @@ class SettingsForm:
             raise requests.RequestError("missing", "there is no settings file", NO_FILE)
         if unknown := [] if self._keys is None else [key for key in sent.changes if key not in self._keys]:
             raise requests.RequestError(
-                "invalid", "these are no settings of this page: {keys}", keys=", ".join(unknown)[:200]
+                "invalid", "this page does not have these settings: {keys}", keys=", ".join(unknown)[:200]
             )
         async with self._one:
             version = await asyncio.to_thread(self._save, sent.changes, sent.version)

@@ -165,10 +165,10 @@ VALUE = "must be text, a number, or true or false"
         ("[web]\n\nport 80", 3, "Expected '=' after a key in a key/value pair"),
         ("a", 1, "Expected '=' after a key in a key/value pair"),
         ("[web]\n= 3", 2, "this is neither a [section] nor key = value"),
-        ("[teams]\na = Prairie Island", 2, 'this is no value: text needs quotes, like "this"'),
+        ("[teams]\na = Prairie Island", 2, 'this is not a value: text needs quotes, like "this"'),
         ("[teams]\na = '''\n\nx", 4, "Expected \"'''\""),
         # twice
-        ("[web]\nport = 1\nhost = 'x'\nport = 2\n", 4, "this key stands here for the second time"),
+        ("[web]\nport = 1\nhost = 'x'\nport = 2\n", 4, "this key is here twice"),
         ("[web]\nport = 1\n\n[web]\nhost = 'x'\n", 4, "the section [web] stands here for the second time"),
         ("[referee.fouls]\n[referee.fouls]\n", 2, "the section [referee.fouls] stands here for the second time"),
         # not UTF-8

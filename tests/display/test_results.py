@@ -67,7 +67,7 @@ GAMES = {
         * 4,
         (MISSED, "Missed at the first hit"),
         (MISSED, "Missed twice: Long Hollow hide again, for a point"),
-        (MISSED, "Missed at the first hit: a point to Long Hollow; the second hit is owed"),
+        (MISSED, "Missed at the first hit: a point to Long Hollow; the second hit is still to come"),
         (MISSED, "Missed twice: a point to Long Hollow, who hide again"),
     ],
     "ojibwe": [

@@ -189,4 +189,5 @@ def test_choice_named_by_year_or_place_has_source():
                 named = {word for word in option.choices if word[-4:].isdecimal() or word == "mille_lacs"}
                 assert named <= set(option.sources), option.name
                 assert set(option.sources) <= set(option.choices)
+                assert len(option.rules) == len(option.choices)
                 assert all(word[-4:] in option.sources[word] for word in named if word[-4:].isdecimal())

@@ -25,6 +25,7 @@ from pi_controller.display.catalogue import AUTHORITY
 from pi_controller.display.i18n import LOCALES, TEMPLATE
 from pi_controller.errors import MatError, UsageError
 from pi_controller.rules import registry
+from pi_controller.rules.options import Choice
 from pi_controller.text import SUFFIX, Sentence
 from pi_controller.web.settings_form import describe_form
 
@@ -94,6 +95,8 @@ def form_sentences() -> Iterator[tuple[str, str]]:
     for game in registry.names():
         sections = edit.list_settings(Settings.model_validate({"game": {"name": game}}))
         yield from ((one, "") for one in _templates(describe_form(sections)))
+        choices = (option for option in registry.game_class(game).options if isinstance(option, Choice))
+        yield from ((rule, "") for option in choices for rule in option.rules)
 
 
 def _templates(value: object) -> Iterator[str]:

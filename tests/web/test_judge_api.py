@@ -92,7 +92,7 @@ def test_the_state(house):
         assert (hide["hide"], hide["label"], hide["chosen"]) == ("this", "Hide 1: Big Coulee hides", True)
         (late,) = [one for one in hide["buttons"] if one["kind"] == "time"]
         assert (late["by"], late["label"]) == ("hitter", "The time to hit ran out")
-        assert late["outcome"] == "For Big Coulee: 4 sticks, 0 points (Long Hollow: 0). The second hit is owed"
+        assert late["outcome"] == "For Big Coulee: 4 sticks, 0 points (Long Hollow: 0). The second hit is still to come"
         assert late["say"] == {"judge": "action", "action": {"do": "foul", "by": "hitter", "kind": "time"}}
         assert told["protest"] is None
         assert told["health"] == {

@@ -23,6 +23,7 @@ from pi_controller.referee.facts import BeadShown, Commit, CommitmentWithdrawn, 
 from pi_controller.referee.reducer import apply, blank
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules import registry
+from pi_controller.rules.options import Choice
 from pi_controller.table.view import Opening, view_of
 from pi_controller.web import address
 from pi_controller.web.address import PageSettings, list_urls, normalize_address, qr_code, qr_text
@@ -271,7 +272,12 @@ def rules_page_of(game, options=None, **referee):
 def test_rules_page_says_every_option_with_its_value(name):
     said = rules_page_of(name)
     kind = registry.game_class(name)
-    assert all(option.about in said for option in kind.options)
+    game = registry.game(name)
+    for option in kind.options:
+        value = game.settings[option.name]
+        chosen = option.rules[option.choices.index(value)] if isinstance(option, Choice) else option.about.rstrip(".")
+        assert chosen in said
+        assert option.name.replace("_", " ") not in said or "_" not in option.name
     assert kind.source in said
     assert ("How the mat helps the judge" in said) == (kind.hidden is not None)
 

@@ -23,8 +23,8 @@ class BageswinShow(GameShow[BageswinSheet]):
     title: ClassVar[str] = mark("Bageswin (Fish Game)")
     whose: ClassVar[str] = mark("A game of the Mille Lacs Band of Ojibwe.")
     gist: ClassVar[str] = mark(
-        "Eight pieces are thrown from a bowl. A figure that counts is paid in "
-        "sticks, and the same player throws again; else the bowl passes."
+        "Eight pieces are thrown from a bowl. A throw that counts wins "
+        "sticks, and the same player throws again. After any other throw the bowl passes."
     )
     win: ClassVar[str] = mark("{winner} holds all the sticks and wins")
     slips: ClassVar[Mapping[str, str]] = {"double_tap": mark("Tapped twice: no score, the bowl passes")}

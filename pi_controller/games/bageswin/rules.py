@@ -113,6 +113,10 @@ class Bageswin(base.WonGame[BageswinState]):
             "mille_lacs",
             "What throws are worth: the sheet's values, or woman 50 and all one colour 8.",
             ("mille_lacs", "hinckley_2009"),
+            (
+                "Throws are worth what the sheet says.",
+                "Throws are worth what the sheet says, but a woman 50 and all of one colour 8.",
+            ),
             {
                 "mille_lacs": "Mille Lacs Band of Ojibwe, DGR-13 (2005), Bageswin (Fish Game)",
                 # a participant's notes of it: "Bahgaysay (Dish Game)", maadaaminmelanieb.blogspot.com, February 2009

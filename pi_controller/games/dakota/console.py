@@ -115,7 +115,9 @@ class DakotaPage(GamePage[DakotaSheet]):
         if after.winner:
             template = self.tr.text("For {team}: {sticks}, {points}, and the game")
         elif after.owed == "second":
-            template = self.tr.text("For {team}: {sticks}, {points} ({opponents}: {count}). The second hit is owed")
+            template = self.tr.text(
+                "For {team}: {sticks}, {points} ({opponents}: {count}). The second hit is still to come"
+            )
         elif after.hider == team:
             template = self.tr.text("For {team}: {sticks}, {points} ({opponents}: {count}). They hide next")
         else:

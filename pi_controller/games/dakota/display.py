@@ -245,7 +245,7 @@ class DakotaShow(GameShow[DakotaSheet]):
             if winner:
                 template = self.tr.text("the last point, to {team}")
             elif view.phase == "hit":
-                template = self.tr.text("a point to {team}; the second hit is owed")
+                template = self.tr.text("a point to {team}; the second hit is still to come")
             elif passes:
                 template = self.tr.text("a point to {team}, who hide next")
             else:

@@ -223,32 +223,52 @@ class Dakota(base.WonGame[DakotaState]):
         Choice(
             "wheya_16_4",
             "yawapi",
-            "Next mode after 16/4/0 is missed twice (chapters 4 and 5 differ).",
+            "What comes after two misses with 16 sticks to 4 (chapters 4 and 5 differ).",
             ("yawapi", "sahdogan"),
+            (
+                "After two misses with 16 sticks to 4 comes yawapi (chapters 4 and 5 differ).",
+                "After two misses with 16 sticks to 4 comes sahdogan (chapters 4 and 5 differ).",
+            ),
         ),
         Choice(
             "low_hider",
             "floor",
-            "Whether giving four sticks stops so that the new hitter keeps a pool of 4 (chapter 3).",
+            "Whether a team gives fewer than four sticks if it would keep less than four to hit with (chapter 3).",
             ("floor", "literal"),
+            (
+                "A team gives fewer than four sticks if it would keep less than four to hit with (chapter 3).",
+                "A team that gives four sticks gives all four, even if it keeps fewer than four to hit with.",
+            ),
         ),
         Choice(
             "foul_payer",
             "hider",
             "Whether the four for a hider's foul come from the hider or from the middle first (chapter 12).",
             ("hider", "middle_first"),
+            (
+                "The four sticks for a hider's foul come from the hiders, then from the middle (chapter 12).",
+                "The four sticks for a hider's foul come from the middle, then from the hiders (chapter 12).",
+            ),
         ),
         Choice(
             "foul_on_decision",
             "four",
             "Penalty for a hider's foul in sahdogan or yawapi: four sticks, or only the turn.",
             ("four", "it_stays"),
+            (
+                "A hider's foul in sahdogan or yawapi costs four sticks.",
+                "A hider's foul in sahdogan or yawapi costs only the turn.",
+            ),
         ),
         Choice(
             "outside_help_by_hitter",
             "four",
             "Penalty for outside help to the hitter: the four sticks of a paguga, or a warning (chapter 12).",
             ("four", "warning"),
+            (
+                "If somebody helps the hitter from outside, that costs the four sticks of a paguga (chapter 12).",
+                "If somebody helps the hitter from outside, that brings a warning (chapter 12).",
+            ),
         ),
         OptionalNumber(
             "hit_seconds",
@@ -262,6 +282,10 @@ class Dakota(base.WonGame[DakotaState]):
             "missed_hit",
             "Penalty for running out of time: the hit counts as missed, or the four sticks of a paguga.",
             ("missed_hit", "forfeit_four"),
+            (
+                "If the time to hit runs out, the hit counts as missed.",
+                "If the time to hit runs out, that costs the four sticks of a paguga.",
+            ),
         ),
     )
     forms: ClassVar[base.Forms] = {

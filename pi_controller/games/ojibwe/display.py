@@ -59,8 +59,8 @@ class OjibweShow(show.GameShow[OjibweSheet]):
     title: ClassVar[str] = mark("Mille Lacs Moccasin Game")
     whose: ClassVar[str] = mark("A game of the Mille Lacs Band of Ojibwe.")
     gist: ClassVar[str] = mark(
-        "One of four balls is marked. The shooters may open pads and then strike one. A find passes the hide; a miss "
-        "pays the value of the pad with the marked ball."
+        "One of four balls is marked. The shooters may open pads and then strike one. After a find the hide passes; a "
+        "miss pays what the pad with the marked ball is worth."
     )
     words: ClassVar[Mapping[str, show.Word]] = {word.call: word for word in _WORDS}
     seal_label: ClassVar[str] = mark("Sealed place of the marked ball")

@@ -167,24 +167,40 @@ class Ojibwe(base.WonGame[OjibweState]):
             "shared",
             "Whether the high pad counts in every hide, whoever hides, or in the next one only (rule 7).",
             ("shared", "next_hide_only"),
+            (
+                "The high pad counts in every hide, whoever hides (rule 7).",
+                "The high pad counts in the next hide only (rule 7).",
+            ),
         ),
         Choice(
             "high_reset",
             "each_short",
             "Whether a short stick clears the high pad, or only another high pad does.",
             ("each_short", "never"),
+            (
+                "After a short stick there is no high pad.",
+                "The high pad stays until another pad is the high pad, also after a short stick.",
+            ),
         ),
         Choice(
             "start_counters",
             "pool",
             "Whether play begins with all counters in the pool or ten with each team; later they start in the pool.",
             ("pool", "split_10_10"),
+            (
+                "All counters start in the pool.",
+                "Each team begins with ten counters; later all counters start in the pool.",
+            ),
         ),
         Choice(
             "one_stick",
             "passes",
             "Whether a find with one shooting stick passes the hide, or the team shoots on until it misses (rule 22).",
             ("passes", "keeps_shooting"),
+            (
+                "After a find with one shooting stick the hide passes (rule 22).",
+                "After a find with one shooting stick the team shoots on until it misses (rule 22).",
+            ),
         ),
     )
     forms: ClassVar[base.Forms] = {

@@ -138,6 +138,10 @@ class Patol(base.WonGame[PatolState]):
             "isleta_1891",
             "What 0, 1, 2, 3 marked faces are worth: 5, 3, 2, 10 or 5, 2, 3, 10.",
             ("isleta_1891", "zuni_1891"),
+            (
+                "No, one, two or three marked faces are worth 5, 3, 2 or 10.",
+                "No, one, two or three marked faces are worth 5, 2, 3 or 10.",
+            ),
             {
                 "isleta_1891": "C. F. Lummis at Isleta, 1891, quoted by Alice C. Fletcher",
                 "zuni_1891": "John G. Owens, Some Games of the Zuñi, Popular Science Monthly 39, May 1891",

@@ -18,8 +18,8 @@ class PlumStoneShow(GameShow[PlumStoneSheet]):
     title: ClassVar[str] = mark("Plum Stone Game")
     whose: ClassVar[str] = mark("A game of the Omaha and kindred tribes.")
     gist: ClassVar[str] = mark(
-        "Five stones are thrown from a bowl. A figure that counts is paid in "
-        "counters, and the same player throws again; else the bowl passes."
+        "Five stones are thrown from a bowl. A throw that counts wins "
+        "counters, and the same player throws again. After any other throw the bowl passes."
     )
     win: ClassVar[str] = mark("{winner} holds all the counters and wins")
     slips: ClassVar[Mapping[str, str]] = {"no_throw": mark("No throw: stones spilled, or some did not move")}

@@ -57,6 +57,10 @@ class PlumStone(base.WonGame[PlumStoneState]):
             "pass",
             "Whether the bowl passes after stones are spilled or not all moved, or the same player throws again.",
             ("pass", "again"),
+            (
+                "If stones are spilled or do not all move, the bowl passes.",
+                "If stones are spilled or do not all move, the same player throws again.",
+            ),
         ),
     )
     forms: ClassVar[base.Forms] = {

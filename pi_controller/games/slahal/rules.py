@@ -104,13 +104,22 @@ class Slahal(base.WonGame[SlahalState]):
             "live_own_dead",
             "Whether a hiding team kills its own live sticks before it takes its opponent's dead ones, or after.",
             ("live_own_dead", "live_dead_own"),
+            (
+                "A hiding team kills its own live sticks before it takes its opponent's dead ones.",
+                "A hiding team kills its own live sticks after it takes its opponent's dead ones.",
+            ),
         ),
-        Flag("king_last", False, "Whether a team that holds the king needs an eleventh point for it all the same."),
+        Flag("king_last", False, "Whether a team that already holds the king stick still needs an eleventh point."),
         Choice(
             "rehide",
             "loses_bones",
             "Penalty for moving presented bones: lose the bones, hide them again, or a warning (Game Play).",
             ("loses_bones", "hide_again", "warning"),
+            (
+                "Who moves the bones after presenting them loses them (Game Play).",
+                "Who moves the bones after presenting them hides them again (Game Play).",
+                "Who moves the bones after presenting them gets a warning (Game Play).",
+            ),
         ),
         WholeNumber("minutes", 20, "Minutes that a game lasts (Tournament time restrictions).", 1, 1440),
         WholeNumber("hide_seconds", 60, "Seconds that bone holders have to hide (Game Play).", 1, 3600),
