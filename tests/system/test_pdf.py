@@ -2,11 +2,14 @@
 
 import sys
 
+import pypdfium2
 import pytest
+import zxingcpp
 from printed import need_pango, read_pdf
 
 from pi_controller.extras import MissingExtraError
 from pi_controller.host.pdf import PdfError, write_pdf
+from pi_controller.web.address import qr_code
 
 
 class BrokenLibrary:
@@ -61,3 +64,14 @@ def test_files_beside_the_page_are_read_and_no_address(tmp_path, caplog):
     page, *_ = read_pdf(write_pdf(html, tmp_path / "a.pdf", tmp_path))
     assert page.size == (50, 40)
     assert "disallowed protocol: http://192.0.2.1/a.png" in caplog.text
+
+
+def test_code_and_drawing_are_on_the_page(tmp_path):
+    need_pango()
+    svg = '<svg width="30mm" height="5mm"><path d="M0 0h200" stroke="#a23c17" stroke-width="40"/></svg>'
+    html = f"{qr_code('http://192.0.2.7:8080/', 'a code')}{svg}"
+    write_pdf(f"<style>svg {{ width: 40mm; height: 40mm }}</style>{html}", tmp_path / "a.pdf")
+    with pypdfium2.PdfDocument(tmp_path / "a.pdf") as document:
+        picture = document[0].render(scale=2).to_pil()
+    assert [code.text for code in zxingcpp.read_barcodes(picture)] == ["http://192.0.2.7:8080/"]
+    assert (0xA2, 0x3C, 0x17) in {colour for _, colour in picture.getcolors(100_000)}
