@@ -116,12 +116,12 @@ class MarksSection(Section):
     def _check_marks(self) -> MarksSection:
         found: list[SettingsIssue] = []
         if (self.ground or self.ink or self.images) and not self.name:
-            found.append(SettingsIssue(("name",), "is missing: the marks say whose they are"))
+            found.append(SettingsIssue(("name",), "is missing: name the host whose marks these are"))
         if bool(self.ground) != bool(self.ink):
             missing = "ink" if self.ground else "ground"
             found.append(SettingsIssue((missing,), "is missing: name both colours or none"))
         elif self.ground and (ratio := fields.contrast(self.ground, self.ink)) < MIN_CONTRAST:
-            words = mark("is hard to read on that ground (contrast {ratio}): at least {least} is needed")
+            words = mark("is hard to read on that background (contrast {ratio}): at least {least} is needed")
             found.append(SettingsIssue(("ink",), words, least=MIN_CONTRAST, ratio=f"{ratio:.1f}"))
         raise_issues(found)
         return self
@@ -186,13 +186,13 @@ class WebhookSection(Section):
     )
     events: fields.Events = Field(
         default=("over", "fault"),
-        description='when to send one: "turn" is the end of each hide, "fault" means that the mat is lost',
+        description='when: "turn" is the end of each hide, "fault" the loss of the mat',
     )
 
     @model_validator(mode="after")
     def _check_key(self) -> WebhookSection:
         if self.url and not self.key_file:
-            raise_issues([SettingsIssue(("key_file",), "is missing: each message is signed")])
+            raise_issues([SettingsIssue(("key_file",), "is missing: each message must be signed")])
         return self
 
 

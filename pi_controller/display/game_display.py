@@ -223,7 +223,7 @@ class GameShow(Generic[SheetT]):
         """Return the one action that the table is waiting for before the game is won."""
         turn = view.scoreboard.turn
         if turn is None:
-            return self.tr.text("The judge enters what is played")
+            return self.tr.text("The judge enters what happens")
         return self.tr.text("{player} plays", player=isolate_name(player_name(view, turn)))
 
     def describe_win(self, view: View, winner: str) -> str:

@@ -40,7 +40,7 @@ FOULS: Mapping[str, str] = {
 QUESTIONS: Mapping[str, str] = {
     "two_struck": mark("More than one pad was touched. Which was first?"),
     "several_struck": mark("Several pads shook at once: something may have fallen on the mat. Was it a hit?"),
-    "disc_dead": mark("Hits cannot be felt there. Which pad was hit?"),
+    "disc_dead": mark("The mat does not feel hits there. Which pad was hit?"),
     "beside_dead": mark("A hit was felt there, but another pad cannot feel hits. Which pad was hit?"),
     "doubtful": mark("A faint touch, or a hand was there. Was it a hit?"),
     "same_pad": mark("The second hit touched the same pad as the first. Which pad counts?"),
@@ -237,7 +237,7 @@ class Phrases:
         if view.paused is not None:
             parts.append(self.tr.text("The clock is stopped."))
         if not view.sensors:
-            parts.append(self.tr.text("The mat’s sensors are off: the judge enters the play."))
+            parts.append(self.tr.text("The mat’s sensors are off: the judge enters what happens."))
         return " ".join(parts)
 
     def limit_label(self, view: View) -> str:
@@ -348,8 +348,8 @@ class Phrases:
                 sentence, pads=self.tr.plural("pad {pads}", "pads {pads}", len(pads), pads=self.join_pads(pads))
             )
             for pads, sentence in (
-                (deaf, mark("Hits are not felt on {pads}: the judge enters them.")),
-                (numb, mark("Hands may not be felt on {pads}: the judge watches them.")),
+                (deaf, mark("The mat does not feel hits on {pads}: the judge enters them.")),
+                (numb, mark("The mat may not feel hands on {pads}: the judge watches them.")),
             )
             if pads
         )

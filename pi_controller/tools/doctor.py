@@ -190,7 +190,7 @@ def _settings(path: Path | None) -> tuple[Settings, list[Finding]]:
 def _profile(settings: Settings, folder: Path) -> Finding:
     name = settings.board.profile
     if not name:
-        return SETTINGS.absent("profile", "the settings name none")
+        return SETTINGS.absent("profile", "the settings name no profile")
     try:
         profile = profiles.load_profile(folder, name)
     except MatError as error:

@@ -347,14 +347,14 @@ class Tournament:
             raise IllegalActionError("{game} is played by players, not by two teams", game=plan.game)
         if plan.clock == "round" and (game.minutes is None or plan.format != "round_robin"):
             raise IllegalActionError(
-                "one clock for all tables of a round is for a round robin of a game with a time",
+                "one clock for all tables of a round needs a round robin and a game with a time limit",
                 "choose slahal and round robin, or one clock for each game",
             )
         plan = msgspec.structs.replace(plan, title=strip_controls(plan.title).strip() or "Tournament")
         fresh = replace(self, plan=plan, registration=replace(self.registration, roster=type(game).roster))
         roster, former = fresh.registration.roster, self.registration.roster
         if self.plan is not None and roster != former and self.registration.teams:
-            raise IllegalActionError("players are registered by another game's roster", "take the teams out first")
+            raise IllegalActionError("the players were entered for another game", "take the teams out first")
         return fresh
 
     def _change_settings(self, fact: d.SettingsChanged) -> Tournament:
@@ -462,7 +462,7 @@ class Tournament:
             order = [self._find_team(team) for team in fact.order]
             if sorted(order) != sorted(self.entered):
                 missing = join_words(format_value(team) for team in self.entered if team not in order)
-                hint = mark("not named: {teams}") if missing else ""
+                hint = mark("these teams are missing: {teams}") if missing else ""
                 raise InvalidActionError("each team has one place", hint, teams=missing)
         competition, action = self.competition, EnterTeams(tuple(order), fact.seed)
         return replace(self, state=competition.play(competition.opening, action), seed=fact.seed)

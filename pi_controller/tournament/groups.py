@@ -121,7 +121,7 @@ class Groups(Competition):
         fewest = len(self.letters) * max(2, self.places)
         if len(entered.teams) < fewest:
             raise InvalidActionError(
-                "{teams} teams are too few for {letters} groups with {places} through",
+                "{teams} teams are too few for {letters} groups if {places} of each go on",
                 "enter {fewest} or more, or play without groups",
                 teams=len(entered.teams),
                 letters=len(self.letters),

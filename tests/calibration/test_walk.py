@@ -100,7 +100,7 @@ def test_exchanged_plugs_are_named_in_every_step(monkeypatch):
     for step in ("taps", "hands"):
         assert wrong(done.view, step).count(">") == 1
         assert "are swapped: swap them back" in wrong(done.view, step)
-    assert "the bead asked for on pad 2 is read on pad 3" in wrong(done.view, "bead")
+    assert "the bead should be on pad 2, but the mat finds it on pad 3" in wrong(done.view, "bead")
 
 
 def test_crosstalk_to_one_neighbour_is_not_swapped_plugs(monkeypatch):
@@ -224,7 +224,7 @@ def test_steel_under_whole_mat_is_named_and_saved(monkeypatch, under_mm):
     assert done.view.passed
     said = done.view.steps[3].found[-1]
     assert said.startswith("iron or steel lies about ")
-    assert "move the mat, or put wood between" in said
+    assert "move the mat, or put wood under it" in said
     magnets = done.walk.profile("x", "", "").magnets
     assert magnets.steel[0] - 30.0 == pytest.approx(under_mm, abs=8.0)
     assert magnets.moment_am2 == pytest.approx([0.176] * 4, rel=0.15)

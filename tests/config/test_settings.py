@@ -169,8 +169,8 @@ VALUE = "must be text, a number, or true or false"
         ("[teams]\na = '''\n\nx", 4, "Expected \"'''\""),
         # twice
         ("[web]\nport = 1\nhost = 'x'\nport = 2\n", 4, "this key is here twice"),
-        ("[web]\nport = 1\n\n[web]\nhost = 'x'\n", 4, "the section [web] stands here for the second time"),
-        ("[referee.fouls]\n[referee.fouls]\n", 2, "the section [referee.fouls] stands here for the second time"),
+        ("[web]\nport = 1\n\n[web]\nhost = 'x'\n", 4, "the section [web] is here twice"),
+        ("[referee.fouls]\n[referee.fouls]\n", 2, "the section [referee.fouls] is here twice"),
         # not UTF-8
         (b"[teams]\na = 'x'\nb = 'Caf\xe9'\n", 3, "this is not UTF-8 text"),
         ("[teams]".encode("utf-16"), 1, "this is not UTF-8 text"),
@@ -390,7 +390,7 @@ def test_teams_are_refused_in_games_of_players(write, game):
     said = f"[game]\nname = '{game}'\n[teams]\na = 'Upper'\nb = 'B'\n"
     with pytest.raises(SettingsError) as refused:
         read_settings(write(said))
-    assert ":4: [teams] a: is of no use" in refused.value.message
+    assert ":4: [teams] a: has no effect" in refused.value.message
     assert 'players = "Ann, Bo"' in refused.value.message
     assert "\n" not in refused.value.message, "what is as it comes is not complained of"
     assert read_settings(write(said.replace("Upper", "A"))).game.name == game

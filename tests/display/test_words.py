@@ -251,8 +251,8 @@ def test_sensor_faults_are_listed_by_pad(view):
     )
     said = SAY.faults(view(faults=silent))
     assert said == (
-        "Hits are not felt on pad 2: the judge enters them. "
-        "Hands may not be felt on pads 1 and 4: the judge watches them."
+        "The mat does not feel hits on pad 2: the judge enters them. "
+        "The mat may not feel hands on pads 1 and 4: the judge watches them."
     )
 
 

@@ -56,7 +56,7 @@ def test_dead_magnetometer_is_unreported_while_bead_is_hidden(tmp_path):
 @pytest.mark.slow
 def test_a_piezo_at_its_rail_is_the_judges(tmp_path):
     outcome = done("one pad's ADC input at its rail", tmp_path)
-    assert outcome.shows("Hits are not felt on pad 3: the judge enters them.")
+    assert outcome.shows("The mat does not feel hits on pad 3: the judge enters them.")
     assert "The piezo of pad 3 is at its rail." in outcome.reports
 
 
