@@ -354,7 +354,7 @@ class Tournament:
         fresh = replace(self, plan=plan, registration=replace(self.registration, roster=type(game).roster))
         roster, former = fresh.registration.roster, self.registration.roster
         if self.plan is not None and roster != former and self.registration.teams:
-            raise IllegalActionError("the players were entered for another game", "take the teams out first")
+            raise IllegalActionError("players are registered by another game's roster", "take the teams out first")
         return fresh
 
     def _change_settings(self, fact: d.SettingsChanged) -> Tournament:
