@@ -153,7 +153,7 @@ class BeadStep(PadByPad):
         bars: list[Bar] = []
         for pad, state in enumerate(self.states, 1):
             done = sum(reading.pad == pad for reading in self._readings)
-            text = {"now": Sentence("asked for"), "bad": Sentence("not right")}.get(state, Sentence("to come"))
+            text = {"now": Sentence("now"), "bad": Sentence("wrong")}.get(state, Sentence("later"))
             if done:
                 text = Sentence("{n} of {all} places", n=done, all=len(SPOTS))
             bars.append(Bar(Sentence("pad {pad}", pad=pad), done / len(SPOTS), text, state))

@@ -118,10 +118,10 @@ class SlideStep(PadByPad):
             bars.append(Bar(label, share, Sentence("{n} counts lost", n=f"{max(lost, 0.0):.0f}"), state))
         for number, state in enumerate(self.states, 1):
             labels = {
-                "wait": Sentence("to come"),
-                "now": Sentence("hand in") if self._in else Sentence("asked for"),
+                "wait": Sentence("later"),
+                "now": Sentence("hand in") if self._in else Sentence("now"),
                 "good": Sentence("in and out"),
-                "bad": Sentence("not right"),
+                "bad": Sentence("wrong"),
             }
             done = 1.0 if state == "good" else 0.5 if state == "now" and self._in else 0.0
             bars.append(Bar(Sentence("pad {pad}", pad=number), done, labels[state], state))

@@ -89,7 +89,7 @@ class WebSection(Section):
         default=(),
         description="sites that may show the public pages inside their own, and read /view.json; empty: none",
     )
-    judges: bool = Field(default=False, description="judges can sign in at /judge on any device and enter the play")
+    judges: bool = Field(default=False, description="judges can sign in at /judge on any device and enter what happens")
     idle_min: int = Field(
         default=30, ge=1, le=720, description="minutes without activity until a judge must sign in again"
     )
@@ -172,7 +172,7 @@ class HubSection(Section):
 
 
 class ObserversSection(Section):
-    """Observers of other installed packages, which get what the pages show. None by default."""
+    """Other installed packages that get what the pages show. None by default."""
 
     load: fields.Plugins = Field(default=(), description="their names; the pages for developers say how to write one")
 

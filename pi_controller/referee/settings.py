@@ -153,13 +153,13 @@ QUESTION_DEFAULTS: Mapping[str, QuestionDefault] = {
     "two_magnets": QuestionDefault(
         ("play_on",), ("hide_again", "foul"), "two magnets on one pad: perhaps one bead with two magnets"
     ),
-    "found": QuestionDefault(("hide_again", "missed"), (), "a hit whose bead the mat did not see"),
+    "found": QuestionDefault(("hide_again", "missed"), (), "a hit, and the mat did not see the bead"),
     "balls": QuestionDefault(
         ("hide_again",), ("play_on",), "ojibwe: not exactly one ball under each pad and one marked"
     ),
     "ball": QuestionDefault(("hide_again",), (), "ojibwe: the mat did not see the marked ball"),
     "ball_moved": QuestionDefault(("play_on",), ("hide_again",), "ojibwe: the marked ball moved"),
-    "lifted": QuestionDefault(("no",), (), "ojibwe: a hand at a pad, of unknown side or at its edge"),
+    "lifted": QuestionDefault(("no",), (), "ojibwe: a hand at the edge of a pad, or a hand of an unknown side"),
     "opened": QuestionDefault(("hide_again",), (), "ojibwe: a pad was opened, and the mat did not see the ball"),
     "too_many": QuestionDefault(("play_on",), ("hide_again", "counts"), "ojibwe: one pad too many was opened"),
     "bones": QuestionDefault(("hide_again",), ("play_on",), "slahal: not one bone in each hand"),
@@ -172,9 +172,7 @@ QUESTION_DEFAULTS: Mapping[str, QuestionDefault] = {
     "hand_stays": QuestionDefault(
         ("play_on",), ("hide_again",), "a hand under a pad has stopped the hitters' clock for a long time"
     ),
-    "puzzled": QuestionDefault(
-        ("play_on",), (), "the readings or the clock lead to a state that the rules do not allow"
-    ),
+    "puzzled": QuestionDefault(("play_on",), (), "the mat's readings or the clock do not fit the rules"),
     "recovered": QuestionDefault(("play_on",), (), "the journal was damaged, and a part of the game was recovered"),
     "record_lost": QuestionDefault(("play_on",), (), "the journal was damaged, and none of the game was recovered"),
 }

@@ -264,7 +264,7 @@ class Competition(ABC):
             teams = draw(teams, action.draw)
         if state.teams:
             raise IllegalActionError(
-                "the teams are entered", "withdraw a team that does not play; a new draw is a new tournament"
+                "the teams are entered", "withdraw a team that does not play; for a new draw plan a new tournament"
             )
         return replace(state, teams=teams)
 
@@ -285,7 +285,7 @@ class Competition(ABC):
         """Return the state in which `pairing` is played again, and all that depends on it."""
         if pairing.id not in state.games:
             raise IllegalActionError(
-                "{id} has no result", "a match that has not been played is not replayed", id=pairing.id
+                "{id} has no result", "only a match that has been played can be played again", id=pairing.id
             )
         void = self.dependents(state, pairing.id) | {pairing.id}
         return self._apply_consequences(_without_games(state, void))

@@ -595,7 +595,7 @@ class Tournament:
 
     def _add_break(self, fact: d.BreakPlanned) -> Tournament:
         if not 0 < fact.ends - fact.begins <= MAX_BREAK_S:
-            raise InvalidActionError("a break ends after it begins, at most 25 hours later", "enter other times")
+            raise InvalidActionError("a break must end after it begins, at most 25 hours later", "enter other times")
         if len(self.breaks) >= MAX_BREAKS:
             raise IllegalActionError("there are {max_breaks} breaks", "cancel one first", max_breaks=MAX_BREAKS)
         number = self.last_break + 1

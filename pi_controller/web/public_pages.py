@@ -129,10 +129,10 @@ def rules_page(game: Game[Any], referee: RefereeSettings, tr: Translator) -> str
 
 
 def format_value(value: object, tr: Translator) -> str:
-    """Format an option's value for people: yes or no, a dash for none, spaces for underscores."""
+    """Format an option's value for people: yes or no, none, spaces for underscores."""
     if isinstance(value, bool):
         return tr.text("yes") if value else tr.text("no")
-    return "–" if value is None else str(value).replace("_", " ")
+    return tr.text("none") if value is None else str(value).replace("_", " ")
 
 
 def find_page(

@@ -18,7 +18,7 @@ VIEW = WalkView(
     at=3,
     ask="Lay the marked bead on pad 2 and take the hand away.",
     note="The bead is read on pad 3.",
-    bars=(Bar("pad 1", 1.0, "176 mA m²", "good"), Bar("pad 2", 0.0, "asked for", "now"), Bar("pad 3", 0.3, "x", "bad")),
+    bars=(Bar("pad 1", 1.0, "176 mA m²", "good"), Bar("pad 2", 0.0, "now", "now"), Bar("pad 3", 0.3, "x", "bad")),
     pad=2,
 )
 

@@ -63,7 +63,7 @@ def test_undo_recalls_dependent_calls_until_match_has_begun():
     hall.do(d.Result("W1-2", TEAMS[1]))
     hall.call("W2-1")
     hall.do(d.MatchStarted("W2-1"), actor=d.HUB)
-    with pytest.raises(IllegalActionError, match="played on"):
+    with pytest.raises(IllegalActionError, match="played since"):
         hall.undo()
 
 
@@ -152,7 +152,7 @@ def test_names_are_looked_at_before_the_drawing():
         hall.do(d.Entered((d.Entry(TEAMS[0], ("Ann",)), d.Entry(TEAMS[1], ("ann",)))))
     with pytest.raises(IllegalActionError, match="at most 5 players"):
         hall.do(d.Entered((d.Entry(TEAMS[0], tuple("ABCDEF")),)))
-    with pytest.raises(InvalidActionError, match="not named: 'Enemy Swim'"):
+    with pytest.raises(InvalidActionError, match="these teams are missing: 'Enemy Swim'"):
         hall.do(d.TeamsDrawn(order=TEAMS[:3]))
 
 

@@ -36,7 +36,7 @@ def test_player_cannot_be_in_two_teams():
 
 def test_team_plays_on_short_without_replacements():
     registration = DAKOTA.register("Long Hollow", ["Ann", "Bo", "Cy"]).freeze()
-    with pytest.raises(IllegalActionError, match="frozen"):
+    with pytest.raises(IllegalActionError, match="cannot change"):
         registration.register("Long Hollow", ["Ann", "Bo", "Flo"])
     registration = registration.leave("Bo", "absent").leave("Cy", "disqualified")
     assert registration.present("Long Hollow") == ("Ann",)

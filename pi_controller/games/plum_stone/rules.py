@@ -51,7 +51,7 @@ class PlumStone(base.WonGame[PlumStoneState]):
     version: ClassVar[str] = "1"
     source: ClassVar[str] = "Alice C. Fletcher, Indian Hazard Games, Plum Stone Game"
     options: ClassVar[tuple[Option, ...]] = (
-        WholeNumber("counters", 100, "Counters in the pile at first; who wins all has the game.", 1, 1_000_000),
+        WholeNumber("counters", 100, "Counters in the pile at first; who wins them all wins the game.", 1, 1_000_000),
         Choice(
             "no_throw",
             "pass",
