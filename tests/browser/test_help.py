@@ -31,8 +31,8 @@ def test_search_is_sent_and_its_result_is_opened(open_page):
     page.wait_for_url("**/help/judge/fouls#protests")
 
 
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
 @pytest.mark.parametrize("path", ["help/judge/sheet", "help/tournament/tomorrow"])
-def test_page_to_print_is_one_a4(open_page, path):
-    printed = open_page(path).pdf(prefer_css_page_size=True)
+def test_page_to_print_is_one_sheet(open_page, path, paper):
+    printed = open_page(path).pdf(format=paper, prefer_css_page_size=True)
     assert re.findall(rb"/Count (\d+)", printed) == [b"1"]
-    assert re.search(rb"/MediaBox \[0 0 59[45][.\d]* 84[12]", printed)
