@@ -14,7 +14,7 @@ from typing import Any, Literal, cast, get_args, get_origin
 import msgspec
 from pydantic.fields import FieldInfo
 
-from pi_controller.config.fields import Keys, Section, describe_values, list_fields
+from pi_controller.config.fields import Keys, Section, TimeOfDay, describe_values, list_fields
 from pi_controller.config.load import Model, parse_model, read_text, validate_data
 from pi_controller.config.model import DEFAULT_TABLE_NAME, GameSection, Settings, table_name_of
 from pi_controller.errors import SettingsError, describe_error
@@ -41,13 +41,14 @@ HIDDEN = frozenset({("hub", "token_file"), ("hub", "ca"), ("webhook", "key_file"
 MAX_CHANGES = 200
 """Maximum keys of one change."""
 
-Kind = Literal["switch", "choice", "number", "text", "list"]
+Kind = Literal["switch", "choice", "number", "level", "time", "text", "list"]
 
 
 class FieldContent(msgspec.Struct, frozen=True):
     """One setting. `key` is its name in the file: `web.event`.
 
-    `takes` describes the allowed values; `choices` are all of a choice. `fixed` is why it cannot be changed, or "".
+    `takes` describes the allowed values; `choices` are all of a choice. A `level` is a share of a whole. `fixed` is why
+    it cannot be changed, or "".
     """
 
     key: str
@@ -244,8 +245,12 @@ def _field(keys: Keys, field: FieldInfo, value: object, default: object) -> Fiel
         shape = "choice"
     elif kind is bool:
         shape = "switch"
+    elif kind is float and rules.get("le") == 1:
+        shape = "level"
     elif kind in {int, float}:
         shape = "number"
+    elif any(isinstance(rule, TimeOfDay) for rule in field.metadata):
+        shape = "time"
     elif field.annotation is not None and get_origin(field.annotation) is tuple:
         shape = "list"
     return FieldContent(

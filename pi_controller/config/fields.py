@@ -78,6 +78,10 @@ class SettingsPath:
         return str(path) if isinstance(value, str) else path
 
 
+class TimeOfDay:
+    """Marks a setting that is a time of day or empty, so that a form shows a field for times."""
+
+
 def path_mark(field: FieldInfo) -> SettingsPath | None:
     """Return the mark of a field that holds a path or a tuple of paths, else None."""
     of_items = (mark for item in get_args(field.annotation) for mark in get_args(item)[1:])
@@ -419,7 +423,7 @@ Url = Annotated[str, _matches(f"|{_URL}", _TAKES_URL), _takes(_TAKES_URL)]
 _TAKES_DAY = 'a month and a day like "11-01", or empty'
 Day = Annotated[str, _matches(r"|(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", _TAKES_DAY), _takes(_TAKES_DAY)]
 _TAKES_HOUR = 'a time of day like "21:30", or empty'
-Hour = Annotated[str, _matches(f"|{_HOUR}", _TAKES_HOUR), _takes(_TAKES_HOUR)]
+Hour = Annotated[str, _matches(f"|{_HOUR}", _TAKES_HOUR), _takes(_TAKES_HOUR), TimeOfDay()]
 _TAKES_TEST_HOUR = 'a time of day like "03:00", "off", or empty'
 TestHour = Annotated[str, _matches(f"|off|{_HOUR}", _TAKES_TEST_HOUR), _takes(_TAKES_TEST_HOUR)]
 

@@ -58,6 +58,28 @@ def test_changes_are_checked_and_saved_in_browser(house, page):
     assert page.locator(".setting:visible").count() == 1
 
 
+def test_times_levels_and_switches_are_set_without_typing(house, page):
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    kinds = {one: page.get_attribute(f"#f-{one}", "type") for one in ("voice-quiet_from", "voice-volume", "web-judges")}
+    assert kinds == {"voice-quiet_from": "time", "voice-volume": "range", "web-judges": "checkbox"}
+    assert page.get_attribute("#f-voice-english", "role") == "switch"
+    assert page.inner_text("#f-voice-volume + output") == "80 %"
+    assert page.is_hidden("#save"), "nothing has changed by being shown"
+    page.fill("#f-voice-quiet_from", "21:30")
+    page.fill("#f-voice-quiet_to", "07:15")
+    page.fill("#f-voice-volume", "0.55")
+    page.click("#f-voice-english")
+    page.click("#look")
+    assert page.inner_text("#rows").split("\n") == [
+        "Sound: English\toff\ton", "Sound: Volume\t80 %\t55 %",
+        "Sound: Quiet from\tempty\t21:30", "Sound: Quiet to\tempty\t07:15",
+    ]  # fmt: skip
+    with page.expect_navigation():
+        page.click("#send")
+    voice = read_written(house.file)[0].voice
+    assert (voice.quiet_from, voice.quiet_to, voice.volume, voice.english) == ("21:30", "07:15", 0.55, True)
+
+
 @pytest.mark.parametrize("size", [(320, 568), (390, 844), (1366, 768), (1920, 1080)], ids=str)
 def test_it_is_readable_and_fits(page, size):
     page.set_viewport_size({"width": size[0], "height": size[1]})

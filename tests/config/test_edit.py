@@ -74,7 +74,7 @@ def other(field):
         return next(one for one in field.choices if one != field.value)
     if field.key.startswith("buttons.pins.") or field.key == "strips.pin":
         return 27
-    if field.kind == "number":
+    if field.kind in {"number", "level"}:
         step = field.least if field.least != field.value else field.most
         return int(step) if field.whole else step
     if field.key.startswith("game.options."):
@@ -88,6 +88,19 @@ def other(field):
     if field.key.endswith((".season_from", ".season_to")):
         return None
     return "other"
+
+
+def test_times_and_levels_have_fields_of_their_own():
+    kinds = {field.key: field.kind for field in every_field()}
+    times = {key for key, kind in kinds.items() if kind == "time"}
+    assert times == {f"exhibit.{key}" for key in ("opens", "closes", "dim_from", "dim_to")} | {
+        "voice.quiet_from", "voice.quiet_to",
+    }  # fmt: skip
+    levels = {key for key, kind in kinds.items() if kind == "level"}
+    assert levels == {
+        "strips.brightness", "voice.volume", "voice.quiet_volume", "exhibit.dim_lights", "exhibit.dim_page",
+    }  # fmt: skip
+    assert (kinds["exhibit.usage"], kinds["exhibit.self_test"]) == ("switch", "text")
 
 
 def test_the_form_has_every_key_of_the_example():

@@ -24,6 +24,9 @@ function value(/** @type {HTMLElement} */ row) {
   switch (row.dataset.kind) {
     case "switch": return /** @type {HTMLInputElement} */ (input).checked;
     case "choice": return JSON.parse(input.value);
+    case "level": return number;
+    // half a time is no time, which the table refuses
+    case "time": return /** @type {HTMLInputElement} */ (input).validity.badInput ? "?" : text;
     case "number": return text === "" || Number.isNaN(number) ? text : number;
     case "list": return text.split("\n").map((line) => line.trim()).filter(Boolean).map(read);
     default: return text;
@@ -37,12 +40,14 @@ function fill(/** @type {HTMLElement} */ row, /** @type {any} */ to) {
   else input.value = row.dataset.kind === "choice" ? JSON.stringify(to) : row.dataset.kind === "list" ? to.join("\n") : String(to);
 }
 
-/** A value for people. */
-function shown(/** @type {any} */ one) {
+/** A value of a row for people. */
+function shown(/** @type {HTMLElement} */ row, /** @type {any} */ one) {
+  if (row.dataset.kind === "level") return percent(one);
   if (one === true || one === false) return one ? words.on : words.off;
   return (Array.isArray(one) ? one.join(", ") : String(one)) || words.empty;
 }
 
+const percent = (/** @type {number} */ one) => `${Math.round(100 * one)} %`;
 const changed = () => rows.filter((row) => !control(row).disabled && !same(value(row), was(row)));
 
 function problem(/** @type {HTMLElement} */ row, /** @type {string} */ text) {
@@ -56,6 +61,8 @@ function mark() {
   const now = changed();
   for (const row of rows) {
     row.toggleAttribute("data-changed", now.includes(row));
+    const output = row.querySelector("output");
+    if (output) output.textContent = percent(value(row));
     const back = /** @type {HTMLElement} */ (row.querySelector(".back"));
     back.hidden = control(row).disabled || same(value(row), JSON.parse(row.dataset.default ?? "null"));
   }
@@ -76,7 +83,7 @@ function name(/** @type {HTMLElement} */ row) {
 function look() {
   by("rows").replaceChildren(...changed().map((row) => {
     const line = document.createElement("tr");
-    for (const text of [name(row), shown(was(row)), shown(value(row))]) {
+    for (const text of [name(row), shown(row, was(row)), shown(row, value(row))]) {
       const cell = document.createElement("td");
       cell.textContent = text;
       line.append(cell);
