@@ -103,6 +103,10 @@ class Game(ABC, Generic[S]):
     """
     foul_kinds: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({"hider": (), "hitter": ()})
     """The fouls that its action `foul` knows, by who committed them."""
+    side_keys: ClassVar[frozenset[str]] = frozenset({"winner"})
+    """The keys of the score sheet whose value is a side or null."""
+    fixed_keys: ClassVar[frozenset[str]] = frozenset()
+    """The keys of the score sheet that a judge cannot change: the names of the players."""
     finishes: ClassVar[tuple[str, ...]] = ("forfeit",)
     """The values of `finish` on the score sheet, besides null."""
     roster: ClassVar[Roster] = Roster()

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from pi_controller.display import game_display
 from pi_controller.display.i18n import Translator
@@ -16,6 +17,7 @@ from pi_controller.display.shown_names import isolate_name, player_name, team_na
 from pi_controller.rules.registry import game_class
 from pi_controller.table.view import View
 from pi_controller.web import entry_forms, game_page, live_page
+from pi_controller.web.consequences import action_key
 from pi_controller.web.event_stream import DESK_HEARTBEAT_S
 from pi_controller.web.templates import render
 
@@ -35,9 +37,11 @@ class SheetField(msgspec.Struct, frozen=True):
     fixed: bool = False
 
 
-_SIDES = {"hider", "hiding", "winner", "thrower", "king"}
-_OF_ONE_OF = {"name", "player"}
-
+FOUND_ANSWERS: Mapping[str, Action] = {
+    "found": {"do": "hit", "found": True},
+    "missed": {"do": "hit", "found": False},
+}
+"""The actions that follow from the answers to the question whether the bead was found."""
 
 SETTLE_S = 1.5
 """How long after a turn was settled the next one cannot be entered, s: a slow second tap was meant for the last turn.
@@ -68,8 +72,8 @@ class Console(msgspec.Struct, frozen=True):
     """The content of the console besides the live page's texts. `off` is why play cannot continue, or "".
 
     `sides` is escaped HTML. `undo` describes what an undo would take back, or "". `fields` are the score sheet's,
-    if the user may set it. `past` are the last hides or throws, newest first; `past_undo` is true if an undo takes back
-    the last action of the first of them. `nameable` is true if the user may name the teams now.
+    if the user may set it. `past` are the last hides or throws, newest first. `nameable` is true if the user may name
+    the teams now.
     """
 
     sides: str
@@ -79,7 +83,6 @@ class Console(msgspec.Struct, frozen=True):
     undo: str
     question: Asked | None = None
     past: tuple[live_page.Past, ...] = ()
-    past_undo: bool = False
     nameable: bool = False
     again: Again | None = None
     can_hide_again: bool = False
@@ -99,25 +102,26 @@ def console(
     before: str | None = None,
     names: bool = False,
     singer: bool = False,
+    effects: Mapping[str, str] | None = None,
 ) -> Console:
     """Return the content of the console for `view`.
 
     `legal` are the actions that the game allows; `undo` describes what an undo takes back, and `last` is the action
     among it, if there is one; `options` are the game's. The user's rights: `sets` to set the table, `begins` to begin
     another game, `names` to name the teams now. `singer` adds a reminder to ask for each team's singer. `before` is the
-    team that hid in the hide just settled, None if not known.
+    team that hid in the hide just settled, None if not known. `effects` are the consequences of the actions
+    (`list_consequences`).
     """
     writer = ConsoleWriter(view, tr)
     waiting = view.phase in {"hide", "check", "hit", "guess"} and not view.hits and not view.opened
     return Console(
         sides=writer.page.cards(view),
         facts=writer.facts(before, singer=singer),
-        play=writer.page.entry_form(view, legal, options, begins=begins),
+        play=_with_effects(writer.page.entry_form(view, legal, options, begins=begins), effects or {}),
         off=writer.why_blocked(),
         undo=undo,
-        question=writer.question(),
+        question=writer.question(effects or {}),
         past=tuple(live_page.list_past_turns(view, PAST, tr)),
-        past_undo=last is not None and bool(view.past) and view.past[-1].actions[-1] == last,
         nameable=names,
         again=writer.make_replacement(last, legal, options),
         can_hide_again=waiting and view.hide > 0,
@@ -147,15 +151,16 @@ class ConsoleWriter:
     def _field(self, value: Any, path: tuple[str | int, ...]) -> SheetField:
         key = next(str(step) for step in reversed(path) if isinstance(step, str) and step not in {"A", "B"})
         label = self._label(path)
-        if key in _OF_ONE_OF:
+        game = game_class(self.view.game)
+        if key in game.fixed_keys:
             return SheetField(path, label, value, fixed=True)
         words: tuple[Any, ...]
         if isinstance(value, bool):
             words = (True, False)
-        elif key in _SIDES:
+        elif key in game.side_keys:
             words = (None, *self.view.scoreboard.scores)
         elif key == "finish":
-            words = (None, *game_class(self.view.game).finishes)
+            words = (None, *game.finishes)
         else:
             words = self.page.choices.get(key, ())
         if not words:
@@ -165,7 +170,7 @@ class ConsoleWriter:
         def name(one: Any) -> str:
             if one is None or isinstance(one, bool):
                 return labels[one]
-            return player_name(self.view, one) if key in _SIDES else game_display.key_to_words(str(one))
+            return player_name(self.view, one) if key in game.side_keys else game_display.key_to_words(str(one))
 
         return SheetField(path, label, value, tuple((one, name(one)) for one in words))
 
@@ -208,7 +213,7 @@ class ConsoleWriter:
             return self.tr.text("Play is stopped: {team} protests. Decide below, or let play continue.", team=team)
         return ""
 
-    def question(self) -> Asked | None:
+    def question(self, effects: Mapping[str, str]) -> Asked | None:
         """Return the open question, or that the match does not count; None if there is neither."""
         if self.view.void and self.view.phase not in {"halted", "over"}:
             title = f"{self.say.sentence(self.view)}. {self.say.notice(self.view)}"
@@ -225,6 +230,7 @@ class ConsoleWriter:
                 self.say.choice(one).capitalize(),
                 {"judge": "answer", "answer": one},
                 key=one if one.isdecimal() else "",
+                effect=effects.get(action_key(FOUND_ANSWERS.get(one, {})), "") if asked.about == "found" else "",
             )
             for one in asked.choices
         )
@@ -252,6 +258,21 @@ class ConsoleWriter:
             )
         label = self.tr.text("Wrong: it was something else")
         return Again(label, play=self.page.entry_form(self.view, legal, options, again=last))
+
+
+def _with_effects(form: entry_forms.EntryForm, effects: Mapping[str, str]) -> entry_forms.EntryForm:
+    """Return `form` with the consequence of each of its actions."""
+
+    def with_effect(button: entry_forms.FormButton) -> entry_forms.FormButton:
+        action = button.say.get("action")
+        return button if action is None else replace(button, effect=effects.get(action_key(action), ""))
+
+    return replace(
+        form,
+        buttons=tuple(map(with_effect, form.buttons)),
+        more=tuple(map(with_effect, form.more)),
+        effects=effects if form.submit is not None else {},
+    )
 
 
 def sign_in(

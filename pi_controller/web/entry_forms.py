@@ -24,7 +24,7 @@ class FormButton(msgspec.Struct, frozen=True):
     """One button: `id` fixes its place, `say` is the command without its time, `look` its style, `key` a shortcut.
 
     `on` is whether the rules allow it now. With `confirm` the first touch shows that text and the second sends the
-    command.
+    command. `effect` is its consequence by the rules (`consequences`), or "".
     """
 
     id: str
@@ -34,6 +34,7 @@ class FormButton(msgspec.Struct, frozen=True):
     key: str = ""
     on: bool = True
     confirm: str = ""
+    effect: str = ""
 
 
 class FormChoice(msgspec.Struct, frozen=True):
@@ -59,7 +60,8 @@ class ChoiceRow(msgspec.Struct, frozen=True):
 class EntryForm(msgspec.Struct, frozen=True):
     """A form: `ready` is the hiders' button, `rows` are filled in before `submit`, `more` are rarely used buttons.
 
-    `values` is the worth of a throw by the counts of its pieces, such as `0100`; other throws are worth 0.
+    `values` is the worth of a throw by the counts of its pieces, such as `0100`; other throws are worth 0. `effects`
+    are the consequences of the actions that the rows can be filled in to (`consequences.action_key`).
     """
 
     shape: str
@@ -70,6 +72,7 @@ class EntryForm(msgspec.Struct, frozen=True):
     submit: FormButton | None = None
     more: tuple[FormButton, ...] = ()
     values: dict[str, int] | None = None
+    effects: Mapping[str, str] = {}
 
 
 NO_PIECE_KEY = "none"

@@ -5,7 +5,7 @@ All routes are under `/judge`. Rights come only from the session cookie, never f
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -37,6 +37,7 @@ from pi_controller.web import (
     roles,
 )
 from pi_controller.web.accounts import Authenticator
+from pi_controller.web.consequences import list_consequences
 from pi_controller.web.event_stream import DESK_HEARTBEAT_S, encode_event, retry_ms
 from pi_controller.web.feed import Feed
 from pi_controller.web.judge_hits import draw_hit, list_hits
@@ -47,7 +48,7 @@ log = logging.getLogger(__name__)
 
 
 class JudgeSnapshot(NamedTuple):
-    """The table's state with the end of its journal, its legal actions, fouls, and the page's content.
+    """The table's state with the end of its journal, its legal actions, fouls, consequences, and the page's content.
 
     It is computed once for each change, for all judges.
     """
@@ -57,6 +58,7 @@ class JudgeSnapshot(NamedTuple):
     legal: tuple[dict[str, Json], ...]
     board: live_page.Board
     fouls: tuple[entry_forms.FoulsOf, ...]
+    effects: Mapping[str, str]
 
 
 def sides_in_play(view: View) -> list[api.SideAnswer]:
@@ -202,8 +204,17 @@ class JudgeApi(SignInRoutes):
                 legal = await asyncio.to_thread(picture.game.legal_actions, picture.state)
                 fouls = game_page.page_of(picture.view, self.tr).fouls(picture.view, picture.game, picture.state)
                 board = live_page.make_board(picture.view, self.tr)
-                self._latest = JudgeSnapshot(picture, await self._read_event_log(picture), legal, board, fouls)
+                effects = await asyncio.to_thread(self._list_effects, picture, legal)
+                log_end = await self._read_event_log(picture)
+                self._latest = JudgeSnapshot(picture, log_end, legal, board, fouls, effects)
             return self._latest
+
+    def _list_effects(self, picture: Picture, legal: Sequence[dict[str, Json]]) -> dict[str, str]:
+        """Return the consequence of each action that can be entered now."""
+        view, game = picture.view, picture.game
+        form = game_page.page_of(view, self.tr).entry_form(view, legal, game.settings)
+        asked = console_page.FOUND_ANSWERS.values() if view.question is not None else ()
+        return list_consequences(form, view, game, picture.state, self.tr, [*asked])
 
     async def _read_event_log(self, picture: Picture) -> event_log.EventLog:
         view, undoable = picture.view, picture.last_undoable
@@ -229,6 +240,7 @@ class JudgeApi(SignInRoutes):
             names=roles.has_right(role, "teams") and picture.nameable,
             singer=self._singer,
             before=picture.game.hiders_before(picture.state),
+            effects=snapshot.effects,
         )
 
     def _content(self, snapshot: JudgeSnapshot, session: Session) -> bytes:

@@ -105,6 +105,8 @@ class Bageswin(base.WonGame[BageswinState]):
     name: ClassVar[str] = "bageswin"
     version: ClassVar[str] = "1"
     source: ClassVar[str] = "Mille Lacs Band of Ojibwe, DGR-13 (2005), Bageswin (Fish Game)"
+    side_keys: ClassVar[frozenset[str]] = frozenset({"thrower", "winner"})
+    fixed_keys: ClassVar[frozenset[str]] = frozenset({"name"})
     options: ClassVar[tuple[Option, ...]] = (
         Names("players", "A,B", "Who plays, in turn order: the bowl passes to the next, the first named begins.", 2, 8),
         WholeNumber("sticks", 100, "All sticks of the game; for two players an even number.", 1, 1_000_000),

@@ -218,6 +218,7 @@ class Dakota(base.WonGame[DakotaState]):
     name: ClassVar[str] = "dakota"
     version: ClassVar[str] = "1"
     source: ClassVar[str] = "Grady Renville, The Moccasin Game (Hampa Apena), chapters 2 to 12"
+    side_keys: ClassVar[frozenset[str]] = frozenset({"hider", "winner"})
     options: ClassVar[tuple[Option, ...]] = (
         WholeNumber("points", 5, "Short sticks that win the game (chapter 3).", 1, 99),
         Choice(

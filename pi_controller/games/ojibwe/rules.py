@@ -159,6 +159,7 @@ class Ojibwe(base.WonGame[OjibweState]):
     source: ClassVar[str] = (
         "Mille Lacs Band of Ojibwe, Detailed Gaming Regulations DGR-13, Moccasin Game, rules 1 to 30"
     )
+    side_keys: ClassVar[frozenset[str]] = frozenset({"hider", "winner"})
     options: ClassVar[tuple[Option, ...]] = (
         WholeNumber("games", 5, "Short sticks that win the whole game (rule 29).", 1, 99),
         WholeNumber("max_open", 2, "Pads that may be opened before one is hit (rules 4 and 16).", 2, 3),

@@ -130,6 +130,8 @@ class Patol(base.WonGame[PatolState]):
     name: ClassVar[str] = "patol"
     version: ClassVar[str] = "1"
     source: ClassVar[str] = "Alice C. Fletcher, Indian Hazard Games, Pa-tol Stick Game (C. F. Lummis at Isleta, 1891)"
+    side_keys: ClassVar[frozenset[str]] = frozenset({"thrower", "winner"})
+    fixed_keys: ClassVar[frozenset[str]] = frozenset({"player"})
     options: ClassVar[tuple[Option, ...]] = (
         Names("players", "A,B", "Who plays, in turn order.", 2, 8),
         Flag("killing", True, "Whether a horse sends back another whose notch it comes to."),

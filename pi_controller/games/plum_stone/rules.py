@@ -50,6 +50,7 @@ class PlumStone(base.WonGame[PlumStoneState]):
     name: ClassVar[str] = "plum_stone"
     version: ClassVar[str] = "1"
     source: ClassVar[str] = "Alice C. Fletcher, Indian Hazard Games, Plum Stone Game"
+    side_keys: ClassVar[frozenset[str]] = frozenset({"thrower", "winner"})
     options: ClassVar[tuple[Option, ...]] = (
         WholeNumber("counters", 100, "Counters in the pile at first; who wins them all wins the game.", 1, 1_000_000),
         Choice(

@@ -98,6 +98,7 @@ class Slahal(base.WonGame[SlahalState]):
     source: ClassVar[str] = (
         "Lahal Information and Rules, in consultation with Elder Brother Rick, Emma Paul and Reese Thomas"
     )
+    side_keys: ClassVar[frozenset[str]] = frozenset({"hiding", "king", "winner"})
     options: ClassVar[tuple[Option, ...]] = (
         Choice(
             "payment",

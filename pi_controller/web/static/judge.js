@@ -26,7 +26,7 @@ function console_() {
   const sender = new Sender(offer);
   const panel = new Panel(by("play"), press, mayPress);
   const [showFouls, showProtest, showLog] = [more.fouls(press), more.protest(press), more.log()];
-  const [showClosing, showTeams, showPast] = [more.closing(press), more.teams(press), more.past(undo)];
+  const [showClosing, showTeams, showPast] = [more.closing(press), more.teams(press), more.past()];
   more.hits();
   more.sheet(press, () => state);
   people();
@@ -166,7 +166,7 @@ function console_() {
     showProtest([now.protest, now.view.teams, now.rulings]);
     showClosing([now.sides]);
     showTeams([now.view.teams]);
-    showPast([now.console.past, now.console.past_undo ? now.console.undo : ""]);
+    showPast([now.console.past]);
     by("closing").hidden = !now.sides.length;
     showLog(now.log);
     by("set").hidden = !now.console.fields.length;
@@ -182,7 +182,7 @@ function console_() {
     if (!state) return;
     const { console: desk, view } = state;
     const asks = desk.question;
-    const empty = { rows: [], ready: null, submit: null, more: [], values: null };
+    const empty = { rows: [], ready: null, submit: null, more: [], values: null, effects: {} };
     replacing &&= Boolean(desk.again?.play);
     const play = replacing ? desk.again.play : asks ? { ...empty, shape: "question", title: asks.title, buttons: asks.buttons } : desk.play;
     panel.show(play, Boolean(off(!replacing)));
@@ -192,7 +192,6 @@ function console_() {
     by("to-ruling").hidden = !view.held || !state.rulings.length;
     const canUndo = Boolean(desk.undo) && live && !sender.busy && !catching;
     button("undo", [make("b", {}, words.undo), desk.undo ? make("span", {}, desk.undo) : ""], canUndo);
-    for (const one of document.querySelectorAll("#past button")) set(one, "aria-disabled", String(!canUndo));
     button("again", [replacing ? words.cancel : (desk.again?.label ?? "")], canUndo && Boolean(desk.again));
     by("again").classList.toggle("none", !desk.again);
     button("hide-again", [words.hide_again], !off() && desk.can_hide_again);

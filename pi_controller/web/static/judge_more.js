@@ -83,13 +83,12 @@ function part(/** @type {any} */ hide, /** @type {Press} */ press) {
   return make("div", { class: "of-hide", "data-hide": hide.hide }, ...parts);
 }
 
-/** The last hides or throws, newest first; the newest with `undo` if that takes back its last action. */
-export function past(/** @type {(from: HTMLElement) => void} */ undo) {
-  return redraw(by("past"), ([turns, taken]) =>
-    turns.map((/** @type {any} */ turn, /** @type {number} */ i) => {
+/** The last hides or throws, newest first. */
+export function past() {
+  return redraw(by("past"), ([turns]) =>
+    turns.map((/** @type {any} */ turn) => {
       const what = [make("b", {}, turn.number), make("span", { class: "what" }, turn.text)];
-      const back = taken && !i ? [button(words.undo, undo, { class: "back", "aria-label": `${words.undo}: ${taken}` })] : [];
-      return make("li", { class: turn.look }, make("span", { class: "shape" }, turn.side), ...what, ...back);
+      return make("li", { class: turn.look }, make("span", { class: "shape" }, turn.side), ...what);
     }));
 }
 

@@ -3,11 +3,11 @@
 import { announce, fill, make, say, set, words } from "./judge_page.js";
 
 /**
- * @typedef {{ id: string, label: string, say: any, look: string, key: string, on: boolean, confirm: string }} Button
+ * @typedef {{ id: string, label: string, say: any, look: string, key: string, on: boolean, confirm: string, effect: string }} Button
  * @typedef {{ value: any, label: string, said: string, look: string, on: boolean }} Choice
  * @typedef {{ key: string, label: string, choices: Choice[], many: number, needed: boolean }} Row
  * @typedef {{ shape: string, title: string, buttons: Button[], rows: Row[], ready: Button | null,
- *   submit: Button | null, more: Button[], values: Record<string, number> | null }} Play
+ *   submit: Button | null, more: Button[], values: Record<string, number> | null, effects: Record<string, string> }} Play
  */
 
 /** @type {Record<string, string>} */
@@ -19,6 +19,12 @@ const BLOCKED = { left: { left: "left", right: "outside" }, right: { left: "insi
 /** The row for a throw without visible pieces. */
 const NONE = "none";
 const pieces = (/** @type {Play} */ play) => play.rows.filter((row) => row.key !== NONE);
+
+/** Return the name of an action by which the server tells its consequence (consequences.py).
+ * @returns {string[]} */
+const parts = (/** @type {object} */ action) =>
+  Object.entries(action).flatMap(([key, value]) => (value?.constructor === Object ? parts(value) : [`${key}=${value}`]));
+const keyOf = (/** @type {object} */ action) => parts(action).sort().join(" ");
 
 const SURE_MS = 600; // an earlier second touch belongs to the first (double tap)
 
@@ -81,7 +87,7 @@ export class Panel {
   button(/** @type {Button} */ one, place = "") {
     const shape = one.look === "a" || one.look === "b" ? [make("span", { class: "shape", "aria-hidden": "true" }, one.look.toUpperCase())] : [];
     const key = one.key ? [make("kbd", { "aria-hidden": "true" }, one.key.toUpperCase())] : [];
-    const element = make("button", { type: "button", class: `act ${one.look} ${place}`.trim(), "data-id": one.id }, ...shape, make("span", { class: "label" }), ...key);
+    const element = make("button", { type: "button", class: `act ${one.look} ${place}`.trim(), "data-id": one.id }, ...shape, make("span", { class: "does" }, make("span", { class: "label" }), make("span", { class: "effect" })), ...key);
     if (one.key) element.setAttribute("aria-keyshortcuts", one.key);
     element.addEventListener("click", () => this.touched(one.id, element));
     return element;
@@ -98,7 +104,7 @@ export class Panel {
       if (picture) element.append(make("span", { class: "picture", "aria-hidden": "true" }, picture));
       element.append(make("span", { class: "label" }, choice.label));
       if (choice.said && choice.said !== choice.label) element.setAttribute("aria-label", choice.said);
-      element.append(make("span", { class: "order", "aria-hidden": "true" }));
+      element.append(make("span", { class: "order", "aria-hidden": "true" }), make("span", { class: "effect" }));
       element.addEventListener("click", () => this.pick(row.key, i, element));
       places.append(element);
     }
@@ -219,6 +225,7 @@ export class Panel {
       const element = one && this.place.querySelector(`[data-id="${one.id}"]`);
       if (!one || !element) continue;
       say(/** @type {Element} */ (element.querySelector(".label")), this.sure === one.id ? one.confirm : one.label);
+      say(/** @type {Element} */ (element.querySelector(".effect")), this.sure === one.id ? "" : this.effect(play, one));
       element.classList.toggle("sure", this.sure === one.id);
       set(element, "aria-disabled", String(this.off || !one.on || (one === play.submit && !this.told(play, one))));
     }
@@ -232,10 +239,29 @@ export class Panel {
         const nth = row.key === "opened" ? picked.indexOf(i) + 1 : row.key === "block" && picked.length && (this.first ? 2 : 1);
         const order = nth ? `${nth}.` : "";
         say(/** @type {Element} */ (element.querySelector(".order")), order);
+        say(/** @type {Element} */ (element.querySelector(".effect")), row.key === "actual" ? this.foreseen(play, row.choices[i].value) : "");
       }
     }
     const shows = this.place.querySelector(".shows");
     if (shows) say(shows, play.shape === "shoot" ? this.shot() : this.thrown(play));
+  }
+
+  /** Return the consequence of a button by the rules; that of a form as it is filled in. */
+  effect(/** @type {Play} */ play, /** @type {Button} */ one) {
+    if (one !== play.submit) return one.effect ?? "";
+    const told = this.told(play, one);
+    return told ? (play.effects?.[keyOf(told.action)] ?? "") : "";
+  }
+
+  /** Return the consequence of the choice that would enter a guess at once. */
+  foreseen(/** @type {Play} */ play, /** @type {any} */ actual) {
+    const [signal] = this.values("signal");
+    if (signal === undefined || !play.submit) return "";
+    const marked = Object.fromEntries(["block", "mirror"].filter((key) => this.values(key)[0]).map((key) => [key, true]));
+    const { first } = this;
+    if (marked.block && !first) return "";
+    const guess = marked.block && first ? { signal: BLOCKED[first.signal][signal], actual: BLOCKED[first.actual][actual] } : { signal, actual };
+    return play.effects?.[keyOf({ ...play.submit.say.action, ...guess, ...marked })] ?? "";
   }
 
   shot() {
