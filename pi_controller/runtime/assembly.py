@@ -346,13 +346,15 @@ def _web(
     if not settings.web.enabled:
         return None, None, None, ""
     from pi_controller.web.feed import Feed  # noqa: PLC0415
+    from pi_controller.web.games_page import games_routes  # noqa: PLC0415
     from pi_controller.web.public_pages import rules_route  # noqa: PLC0415
 
     web = settings.web
     feed = Feed[View](clock=clock)
     feed.publish(table.view)
     rules = rules_route(lambda: (table.game, settings.referee_settings(table.game.settings)), translator(web.language))
-    command_queue, more, welcome_text = None, [rules], ""
+    past = games_routes(table.journal.path, translator(web.language))
+    command_queue, more, welcome_text = None, [rules, *past], ""
     if web.judges:
         from pi_controller.web.judge_setup import make_judge_console, welcome  # noqa: PLC0415
 

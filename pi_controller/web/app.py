@@ -176,8 +176,7 @@ def create_app(
         tr=tr,
         now=now,
         settings=pages,
-        judged=any(route.path == "/judge" for route in more),
-        ruled=any(route.path == "/rules" for route in more),
+        more={route.path for route in more},
     )
     routes = [
         *public,

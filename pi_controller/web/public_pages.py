@@ -3,7 +3,7 @@
 They show only the public view and accept only GET.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -35,11 +35,11 @@ _LATER = {"retry-after": f"{LATER_S:.0f}"}
 
 
 def public_routes(
-    feed: Feed[View], *, tr: Translator, now: Callable[[], datetime], settings: PageSettings, judged: bool, ruled: bool
+    feed: Feed[View], *, tr: Translator, now: Callable[[], datetime], settings: PageSettings, more: Collection[str]
 ) -> Sequence[Route]:
     """Return the routes `/`, `/room`, `/overlay`, `/find` and `/check`; `now` is the wall clock for "as of".
 
-    `judged`: judges can sign in at `/judge`, and `/find` links it; `ruled`: the same for the rules at `/rules`.
+    `more` are the paths of other pages: `/judge`, `/rules` and `/games` are linked.
     """
 
     def board_response(make: BoardMaker, waiting: str = "waiting.html", **values: Any) -> Response:
@@ -51,7 +51,7 @@ def public_routes(
         return HTMLResponse(shown)
 
     async def live(_: Request) -> Response:
-        return board_response(make_board, ruled=ruled)
+        return board_response(make_board, linked=more)
 
     async def room(request: Request) -> Response:
         values = {"found": _page_urls(request, settings), "event": _event(settings), "words": settings.words}
@@ -65,7 +65,7 @@ def public_routes(
 
     async def find(request: Request) -> Response:
         urls, game = _page_urls(request, settings), feed.latest.content.game if feed.latest else ""
-        return HTMLResponse(find_page(urls, settings, tr, game, judged=judged, ruled=ruled))
+        return HTMLResponse(find_page(urls, settings, tr, game, more))
 
     async def check(_: Request) -> Response:
         return HTMLResponse(check_page(feed.latest.content if feed.latest else None, tr))
@@ -140,21 +140,18 @@ def find_page(
     pages: PageSettings,
     tr: Translator,
     game: str = "",
-    *,
-    judged: bool = False,
-    ruled: bool = False,
+    more: Collection[str] = (),
 ) -> str:
     """Return the page with the pages' URLs and QR codes, and the credits of the current `game`, if there is one.
 
-    `judged` adds the judge's console, `ruled` the page of the rules.
+    `more` are the paths of other pages: the judge's console, the rules and the past games are added.
     """
     show = get_show(game, tr) if game else None
     return render(
         "find.html",
         tr,
         found=found,
-        judged=judged,
-        ruled=ruled,
+        linked=more,
         event=_event(pages),
         host=pages.host,
         words=pages.words,

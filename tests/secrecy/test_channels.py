@@ -2,6 +2,7 @@
 
 import secrecy_tables
 from secrecy_channels import (
+    ARCHIVED,
     COMMANDS,
     DOWNLOADS,
     OBSERVERS,
@@ -37,7 +38,8 @@ def test_every_way_out_is_on_the_list(tmp_path):
         seen["files"] = {path.name: kinds(path) for path in table.folder.glob("*/**/*")}
 
     Outside(tmp_path).play([(0.5, look)], 0.6)
-    assert seen["routes"] == {written(path) for path in (*PUBLIC, *SIGNED_IN, *DOWNLOADS, *STREAMS, *STATIC, *COMMANDS)}
+    listed = (*PUBLIC, *SIGNED_IN, *DOWNLOADS, *STREAMS, *STATIC, *ARCHIVED, *COMMANDS)
+    assert seen["routes"] == {written(path) for path in listed}
     assert seen["observers"] == OBSERVERS
     assert "" not in seen["files"].values(), seen["files"]
 

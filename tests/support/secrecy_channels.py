@@ -34,7 +34,7 @@ CHANNELS = {
 }
 """What leaves a table."""
 
-PUBLIC = ("/", "/room", "/overlay", "/find", "/check", "/rules", "/view.json", "/healthz")
+PUBLIC = ("/", "/room", "/overlay", "/find", "/check", "/rules", "/games", "/view.json", "/healthz")
 SIGNED_IN = (
     "/judge", "/judge/sign-in", "/judge/state.json", "/judge/hits.json", "/judge/hit/1.svg", "/judge/people",
     "/judge/settings",
@@ -44,6 +44,8 @@ DOWNLOADS = ("/judge/settings/report.zip", "/judge/settings/journal.sqlite")
 STREAMS = ("/events", "/events?page=overlay", "/judge/events")
 STATIC = ("/static/{name}", "/openapi.json", "/help", "/help/search", "/help/{path:path}")
 """The same for all tables: files, the documentation, and what is made of the program's types alone."""
+ARCHIVED = ("/games/{stamp}",)
+"""Games in journals that are closed: `tests/web/test_games_page.py`."""
 COMMANDS = (
     "/judge/command", "/judge/sign-in", "/judge/sign-out", "/judge/people", "/judge/settings/save",
     "/judge/settings/restart",

@@ -33,7 +33,7 @@ A_REQUEST_S = 0.1
 POSTS = ("/judge/sign-in", "/judge/sign-out", "/judge/command", "/judge/people")
 PATHS = (
     "/", "/events", "/openapi.json", "/view.json",
-    "/healthz", "/static/judge.js", "/room", "/overlay", "/find", "/check", "/rules", "/judge",
+    "/healthz", "/static/judge.js", "/room", "/overlay", "/find", "/check", "/rules", "/games", "/judge",
     "/judge/state.json", "/judge/events", "/judge/hits.json", "/judge/hit/1.svg", *POSTS,
 )  # fmt: skip
 METHODS = ("GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "get", "PÖST", "G E T", "", "A" * 300)

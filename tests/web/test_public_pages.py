@@ -260,7 +260,7 @@ def test_pronunciation_appears_with_its_credit(web, feed):
 
 def test_find_page_links_console_if_judges_are_enabled():
     where = ["http://192.0.2.7:8080"]
-    assert "http://192.0.2.7:8080/judge" in find_page(where, PageSettings(), ENGLISH, judged=True)
+    assert "http://192.0.2.7:8080/judge" in find_page(where, PageSettings(), ENGLISH, more={"/judge"})
     assert "/judge" not in find_page(where, PageSettings(), ENGLISH)
 
 

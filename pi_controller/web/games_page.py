@@ -1,0 +1,291 @@
+"""Past games of the table, public: a list of the archived journals beside the table's own, and each as a sheet.
+
+The pages read what the archive keeps (`journal.rotation`) and write nothing. A game is named by the date in its file's
+name, so no address leads to another file. An archived journal is closed and its facts hold no place of a bead before it
+was found; the reasons of protests are left out. Reading is slow for a small computer: one game is read at a time, with
+a pause after it, and what was read is kept in memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from pi_controller.display.game_display import GameShow, get_show
+from pi_controller.display.i18n import Translator
+from pi_controller.display.shown_names import clean_name, isolate_name
+from pi_controller.errors import MatError, describe_error
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.read_record import read_journal_record
+from pi_controller.journal.sheet import Sheet, SheetLine, sheet_of
+from pi_controller.record.writing import write
+from pi_controller.text import strip_controls
+from pi_controller.web import requests
+from pi_controller.web.requests import RequestError
+from pi_controller.web.templates import render
+
+log = logging.getLogger(__name__)
+
+GAMES_A_PAGE = 20
+MAX_PAGES = 50
+MAX_JOURNAL_BYTES = 16_000_000
+"""A larger journal is listed by its date alone; a long game takes 2 MB."""
+MAX_LINES = 2000
+"""Lines of a sheet on the page; the journal has the rest."""
+MAX_RECORD_CHARS = 400_000
+MAX_KEPT_GAMES, MAX_KEPT_LINES = 200, 8
+"""Lines of the list, and whole games, that stay in memory."""
+MAX_WAITING = 8
+"""Requests that wait until a game is read; others are told to come back."""
+PAUSE_SHARE = 2.0
+"""After reading a game the next one waits this many times as long, so that the table itself has the processor."""
+_STAMP = r"\d{4}-\d\d-\d\d-\d{4}(?:-\d{1,4})?"
+_SIMULATED_BEFORE = 86400.0 * 365
+
+T = TypeVar("T")
+
+
+class PastGame(NamedTuple):
+    """One line of the list: the `stamp` names the game in its address; `result` is "" if it cannot be read."""
+
+    stamp: str
+    began: str
+    game: str = ""
+    sides: tuple[str, ...] = ()
+    result: str = ""
+
+
+class SheetRow(NamedTuple):
+    """One line of a sheet: its turn and side if they begin with it, what was done, the words called, and the counts."""
+
+    turn: str
+    what: str
+    calls: str
+    counts: tuple[int, ...]
+    kind: str
+    counted: bool
+
+
+class OpenedGame(NamedTuple):
+    """A whole game: its sheet as rows under `heads`, and its record. The teams are called by their letters in both."""
+
+    about: PastGame
+    source: str
+    heads: tuple[str, ...]
+    rows: tuple[SheetRow, ...]
+    left_out: int
+    record: str
+    of_teams: bool
+
+
+class PastGames:
+    """Reads the archived games of the table whose journal is at `journal`, in the language of `tr`."""
+
+    def __init__(self, journal: Path, tr: Translator) -> None:
+        self._journal, self._tr = journal, tr
+        self._name = re.compile(rf"{re.escape(journal.stem)}-({_STAMP}){re.escape(journal.suffix)}")
+        self._summaries: OrderedDict[object, PastGame] = OrderedDict()
+        self._opened: OrderedDict[object, OpenedGame] = OrderedDict()
+
+    def list_stamps(self) -> list[str]:
+        """Return the names of the archived games, the newest first."""
+        try:
+            files = [path for path in self._journal.parent.iterdir() if _is_plain_file(path)]
+        except OSError:
+            return []
+        found = (match[1] for path in files if (match := self._name.fullmatch(path.name)))
+        return sorted(found, key=_stamp_order, reverse=True)
+
+    def summarise(self, stamp: str) -> PastGame:
+        """Return the line of the game `stamp` in the list."""
+        path = self._path(stamp)
+        unread = PastGame(stamp, _format_stamp(stamp))
+        try:
+            key = _version_of(path)
+            if _size_of(key) > MAX_JOURNAL_BYTES:
+                return unread
+            return _remember(self._summaries, MAX_KEPT_GAMES, key, lambda: self._summarise(stamp, _read_sheet(path)))
+        except (MatError, OSError) as error:
+            log.info("an archived game cannot be read: %s", describe_error(error))
+            return unread
+
+    def open(self, stamp: str) -> OpenedGame:
+        """Return the whole game `stamp`. Raises `MatError` or `OSError` if it cannot be read."""
+        path = self._path(stamp)
+        key = _version_of(path)
+        if _size_of(key) > MAX_JOURNAL_BYTES:
+            raise RequestError("large", "this game is too large for a page", "open its journal on the machine")
+        return _remember(self._opened, MAX_KEPT_LINES, key, lambda: self._open(stamp, path))
+
+    def is_read(self, stamp: str, *, whole: bool) -> bool:
+        """Return True if the game `stamp` is in memory."""
+        try:
+            return _version_of(self._path(stamp)) in (self._opened if whole else self._summaries)
+        except OSError:
+            return False
+
+    def _path(self, stamp: str) -> Path:
+        return self._journal.with_name(f"{self._journal.stem}-{stamp}{self._journal.suffix}")
+
+    def _open(self, stamp: str, path: Path) -> OpenedGame:
+        sheet = _read_sheet(path)
+        show = get_show(sheet.game, self._tr)
+        heads = sheet.rules.scoreboard(sheet.state).list_counts()
+        names = {key: key for key in sheet.teams} or _name_sides(sheet)
+        lines = sheet.lines[:MAX_LINES]
+        return OpenedGame(
+            self._summarise(stamp, sheet),
+            sheet.source,
+            tuple(" ".join(filter(None, (show.label(unit), names.get(side, "")))) for unit, side, _ in heads),
+            tuple(self._write_rows(sheet, lines, show, names, len(heads))),
+            len(sheet.lines) - len(lines),
+            write(read_journal_record(str(path)))[:MAX_RECORD_CHARS],
+            bool(sheet.teams),
+        )
+
+    def _write_rows(
+        self, sheet: Sheet, lines: Sequence[SheetLine], show: GameShow[Any], names: dict[str, str], columns: int
+    ) -> list[SheetRow]:
+        rows: list[SheetRow] = []
+        last = 0
+        for line in lines:
+            counts = sheet.rules.scoreboard(line.state).list_counts() if line.state else []
+            begins = line.turn not in (0, last)
+            last = line.turn
+            what = show.describe_action(line.action, sheet.teams) if line.kind == "action" else ""
+            rows.append(
+                SheetRow(
+                    " ".join((str(line.turn), names.get(line.side, ""))).strip() if begins else "",
+                    what or strip_controls(line.what).replace("_", " "),
+                    show.list_words(line.calls),
+                    tuple(n for _, _, n in counts[:columns]) if len(counts) == columns else (),
+                    line.kind,
+                    line.counts,
+                )
+            )
+        return rows
+
+    def _summarise(self, stamp: str, sheet: Sheet) -> PastGame:
+        began = _format_stamp(stamp)
+        if sheet.opened > _SIMULATED_BEFORE:
+            began = f"{datetime.fromtimestamp(sheet.opened).astimezone():%Y-%m-%d %H:%M}"
+        names = tuple(_name_sides(sheet).values())
+        return PastGame(stamp, began, get_show(sheet.game, self._tr).name, names, self._describe_result(sheet))
+
+    def _describe_result(self, sheet: Sheet) -> str:
+        winner = sheet.state.get("winner")
+        if not winner:
+            return self._tr.text("Finished without a winner") if sheet.over else self._tr.text("Not finished")
+        name = isolate_name(_name_sides(sheet).get(winner, "?"))
+        if sheet.state.get("finish") == "forfeit":
+            return self._tr.text("{winner} wins by forfeit", winner=name)
+        board = sheet.rules.scoreboard(sheet.state)
+        if not board.goal:
+            return self._tr.text(get_show(sheet.game, self._tr).win, winner=name)
+        scores = board.scores
+        won = scores.pop(winner)
+        lost = max(scores.values(), default=0)
+        return self._tr.text("{winner} wins, {won} to {lost}", winner=name, won=won, lost=lost)
+
+
+def games_routes(journal: Path, tr: Translator) -> list[Route]:
+    """Return the routes `/games` and `/games/{stamp}` of the table whose journal is at `journal`."""
+    games, reading, waiting = PastGames(journal, tr), asyncio.Lock(), 0
+
+    async def read(work: Callable[[], T], *, known: bool) -> T:
+        nonlocal waiting
+        if known:
+            return work()
+        if waiting >= MAX_WAITING:
+            raise RequestError("busy", "other games are being read", "try again in a moment", 2.0)
+        waiting += 1
+        try:
+            async with reading:
+                loop = asyncio.get_running_loop()
+                begun = loop.time()
+                found = await asyncio.to_thread(work)
+                await asyncio.sleep(PAUSE_SHARE * (loop.time() - begun))
+                return found
+        finally:
+            waiting -= 1
+
+    async def list_page(request: Request) -> Response:
+        number = request.query_params.get("page", "1")
+        stamps = await asyncio.to_thread(games.list_stamps)
+        pages = min(MAX_PAGES, max(1, -(-len(stamps) // GAMES_A_PAGE)))
+        if not re.fullmatch(r"[1-9]\d?", number) or int(number) > pages:
+            raise HTTPException(404)
+        shown = stamps[(int(number) - 1) * GAMES_A_PAGE : int(number) * GAMES_A_PAGE]
+        found = [
+            await read(lambda stamp=stamp: games.summarise(stamp), known=games.is_read(stamp, whole=False))
+            for stamp in shown
+        ]
+        return HTMLResponse(render("games.html", tr, games=found, number=int(number), pages=pages))
+
+    async def game_page(request: Request) -> Response:
+        stamp = request.path_params["stamp"]
+        if not re.fullmatch(_STAMP, stamp) or stamp not in await asyncio.to_thread(games.list_stamps):
+            raise HTTPException(404)
+        try:
+            opened = await read(lambda: games.open(stamp), known=games.is_read(stamp, whole=True))
+        except OSError as error:
+            raise HTTPException(404) from error
+        return HTMLResponse(render("game.html", tr, opened=opened, game=opened.about))
+
+    return [requests.json_route("/games", list_page), requests.json_route("/games/{stamp}", game_page)]
+
+
+def _read_sheet(path: Path) -> Sheet:
+    with Journal(path, read_only=True) as journal:
+        return sheet_of(journal)
+
+
+def _name_sides(sheet: Sheet) -> dict[str, str]:
+    """Return the names of the sides by their keys."""
+    keys = sheet.rules.scoreboard(sheet.state).scores
+    return {key: clean_name(sheet.teams.get(key, "")) or clean_name(key) or "?" for key in keys}
+
+
+def _is_plain_file(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _version_of(path: Path) -> tuple[str, int, int]:
+    """Return the name, size and time of change of a file. Raises `OSError`."""
+    found = path.stat()
+    return path.name, found.st_size, found.st_mtime_ns
+
+
+def _size_of(version: tuple[str, int, int]) -> int:
+    return version[1]
+
+
+def _remember(kept: OrderedDict[object, T], most: int, key: object, make: Callable[[], T]) -> T:
+    """Return what is kept by `key`, or make it and keep it; the oldest beyond `most` is dropped."""
+    if key not in kept:
+        made = make()
+        kept[key] = made
+        while len(kept) > most:
+            kept.popitem(last=False)
+        return made
+    return kept[key]
+
+
+def _stamp_order(stamp: str) -> tuple[str, int]:
+    day, minute, number = stamp[:10], stamp[11:15], stamp[16:]
+    return f"{day}-{minute}", int(number or 1)
+
+
+def _format_stamp(stamp: str) -> str:
+    return f"{stamp[:10]} {stamp[11:13]}:{stamp[13:15]}"
