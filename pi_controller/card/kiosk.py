@@ -1,8 +1,9 @@
 """The visitors' screen of an installation: Chromium alone in cage, as a service beside the table's.
 
 The browser runs as a user of its own, may reach only this machine's page, and deletes all data when it ends. It starts
-with a page on the disk, which waits for the installation's page. Rejected: X11 with a window manager (more of
-everything), WPE's cog (missing on some Debian versions).
+with a page on the disk, which waits for the installation's page. While the installation is closed the unit is stopped
+and the display's signal is off (`exhibit.screen_power`). Rejected: X11 with a window manager (more of everything),
+WPE's cog (missing on some Debian versions).
 """
 
 import re
@@ -14,7 +15,7 @@ from pi_controller.config import Settings
 from pi_controller.display.i18n import resolve_language, translator
 from pi_controller.host.machine_health import CLOCK_SET_BY_STAFF
 from pi_controller.host.place import NAME, SYSTEM_UNITS, Place
-from pi_controller.host.request import CLOCK, KIOSK, RESTART, Request
+from pi_controller.host.request import CLOCK, KIOSK, OFF, ON, RESTART, Request
 from pi_controller.host.status import CALL, FILE
 from pi_controller.web.templates import render
 
@@ -31,7 +32,24 @@ def serving_unit(request: Request, **values: object) -> str:
 
 def restart_unit() -> str:
     """Return the unit that restarts the screen if it runs, and deletes the request."""
-    return serving_unit(RESTART, kiosk=KIOSK, run=RUN)
+    return serving_unit(RESTART, purpose="start the visitors' screen anew", verb="try-restart", kiosk=KIOSK, run=RUN)
+
+
+def off_unit() -> str:
+    """Return the unit that stops the screen, switches the display's signal off, and deletes the request."""
+    return serving_unit(OFF, kiosk=KIOSK, run=RUN)
+
+
+def on_unit() -> str:
+    """Return the unit that starts the screen, which switches the display's signal on, and deletes the request."""
+    return fill_in(
+        "kiosk-restart.service",
+        request=RUN / ON.file,
+        purpose="switch the visitors' screen on",
+        verb="start",
+        kiosk=KIOSK,
+        run=RUN,
+    )
 
 
 def clock_unit() -> str:
@@ -48,7 +66,7 @@ SIGN_PORT = 8079
 FIRST_SIGN_TIMEOUT_S = 60
 """Time for the browser's first request, s; then it is restarted with twice the time, at most four times SIGN_S."""
 POLICY = Path("/etc/chromium/policies/managed") / f"{NAME}.json"
-STARTED = (RESTART.path, CLOCK.path, UNIT)
+STARTED = (RESTART.path, OFF.path, ON.path, CLOCK.path, UNIT)
 """Units that start with the machine."""
 PROGRAMS = {
     "cage": Path("/usr/bin/cage"),
@@ -126,6 +144,10 @@ def changes(settings: Settings) -> list[Change]:
         WholeFile(UNIT, kiosk_unit(settings.web.port)),
         WholeFile(RESTART.path, watching_unit(RESTART)),
         WholeFile(RESTART.service, restart_unit()),
+        WholeFile(OFF.path, watching_unit(OFF)),
+        WholeFile(OFF.service, off_unit()),
+        WholeFile(ON.path, watching_unit(ON)),
+        WholeFile(ON.service, on_unit()),
         WholeFile(CLOCK.path, watching_unit(CLOCK)),
         WholeFile(CLOCK.service, clock_unit()),
         *(LinkFile(unit.parent / "multi-user.target.wants" / unit.name, unit) for unit in STARTED),

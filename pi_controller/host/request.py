@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pi_controller.host.place import NAME, SET_CLOCK_REQUEST, SYSTEM_UNITS
-from pi_controller.host.status import SCREEN_RESTART
+from pi_controller.host.status import SCREEN_ON, SCREEN_RESTART
 
 
 class Request(NamedTuple):
@@ -44,6 +44,12 @@ def read_request_file(path: Path, most: int) -> bytes:
 
 
 RESTART = Request("kiosk-restart", SCREEN_RESTART, "the visitors' page does not ask any more")
+
+
+OFF = Request("kiosk-off", "switch-off-kiosk", "the installation is closed")
+
+
+ON = Request("kiosk-on", SCREEN_ON, "the installation opens soon")
 
 
 CLOCK = Request("clock", SET_CLOCK_REQUEST, "the staff sets the clock")

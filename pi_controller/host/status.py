@@ -25,6 +25,10 @@ log = logging.getLogger(__name__)
 FILE = "fault.js"
 SCREEN_RESTART = "restart-kiosk"
 """File in the same folder that requests a restart of the machine's own screen."""
+SCREEN_ON = "switch-on-kiosk"
+"""File in the same folder that requests that the machine's own screen is started."""
+SCREEN_IS_OFF = "kiosk-is-off"
+"""File that exists while the installation has switched that screen off; a start of the machine forgets it."""
 WAS_READY = "was-ready"
 """File that exists if visitors' page was served since the screen last returned to its start page."""
 CALL = "showFault"
@@ -91,11 +95,17 @@ class FaultChannel:
                 (self._folder / WAS_READY).touch()
 
     def restart_screen(self) -> None:
-        """Send a screen that showed the service's page back to the start page on the disk, once."""
+        """Send a screen that showed the service's page back to the start page on the disk, once.
+
+        A screen that the installation had switched off is started.
+        """
         if self._folder is not None:
             with suppress(OSError):
                 (self._folder / WAS_READY).unlink()
                 (self._folder / SCREEN_RESTART).touch()
+            with suppress(OSError):
+                (self._folder / SCREEN_IS_OFF).unlink()
+                (self._folder / SCREEN_ON).touch()
 
 
 def own_channel(environment: Mapping[str, str] = os.environ) -> FaultChannel:

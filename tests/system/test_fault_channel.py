@@ -13,6 +13,8 @@ from pi_controller.errors import JournalError
 from pi_controller.host.notify import from_environment
 from pi_controller.host.status import (
     FILE,
+    SCREEN_IS_OFF,
+    SCREEN_ON,
     SCREEN_RESTART,
     FaultChannel,
     card_id,
@@ -90,6 +92,17 @@ def test_screen_restarts_once_after_ready(channel, tmp_path):
     asked.unlink()
     fails()
     assert not asked.exists()
+
+
+@pytest.mark.parametrize("off", [True, False])
+def test_fault_starts_a_screen_that_was_switched_off(channel, tmp_path, off):
+    if off:
+        (tmp_path / SCREEN_IS_OFF).touch()
+    for first in (True, False):
+        with pytest.raises(JournalError), report_start_faults(channel):
+            raise JournalError(*FAULT[1:])
+        assert (tmp_path / SCREEN_ON).exists() == (off and first)
+        (tmp_path / SCREEN_ON).unlink(missing_ok=True)
 
 
 def test_ready_clears_the_fault(channel, tmp_path):

@@ -63,6 +63,40 @@ def test_restart_unit_restarts_the_screen_alone(exposure, tmp_path, here):
     assert f"\nRuntimeDirectory={RUN.name}\n" in unit(here), "a table leaves there why it cannot start"
 
 
+def test_off_unit_stops_the_screen_before_its_signal(exposure, tmp_path):
+    off, on = kiosk.off_unit(), kiosk.on_unit()
+    for text, one in ((off, request.OFF), (on, request.ON)):
+        assert service.verify_unit(text, one.service.name) == []
+        assert service.verify_unit(watching_unit(one), one.path.name) == []
+        path = tmp_path / one.service.name
+        path.write_text(text, "utf-8")
+        assert exposure(path) <= MAX_RESTART_EXPOSURE + 0.3
+        assert f"\nExecStart=/bin/rm -f {RUN}/{one.file}\n" in text
+        assert f"\nPathExists={RUN}/{one.file}\n" in watching_unit(one)
+        assert one.path in kiosk.STARTED
+    assert f"start {request.KIOSK}.service\n" in on
+    assert "ProtectKernelTunables" not in off, "it writes below /sys"
+
+
+@pytest.mark.parametrize(("writable", "done"), [(True, "stop, 4"), (False, "stop, start"), (None, "")])
+def test_off_unit_brings_back_a_screen_it_cannot_switch(tmp_path, writable, done):
+    log, frame = tmp_path / "log", tmp_path / "fb0"
+    (frame / "blank").mkdir(parents=True) if writable is False else frame.mkdir()
+    if writable:
+        (frame / "blank").write_text("0\n")
+    command = re.search(r"^ExecStart=/bin/sh -c '(.*)'$", kiosk.off_unit(), re.MULTILINE)[1]
+    systemctl = tmp_path / "systemctl"
+    systemctl.write_text(f'#!/bin/sh\necho "$*" >>{log}\n')
+    systemctl.chmod(0o755)
+    command = command.replace("/bin/systemctl", str(systemctl)).replace("/sys/class/graphics", str(tmp_path))
+    subprocess.run(["/bin/sh", "-c", command.replace("sleep 1", ":")], check=False, capture_output=True)
+    asked = log.read_text().splitlines() if log.exists() else []
+    found = [word for line in asked for word in ("stop", "start") if f"{word} {request.KIOSK}" in line]
+    if writable:
+        found.append((frame / "blank").read_text().strip())
+    assert ", ".join(found) == done
+
+
 def test_setup_writes_keeps_and_undoes_the_kiosk(pi, snapshot, capsys):
     root = pi()
     before = snapshot(root)
@@ -96,7 +130,8 @@ def test_without_it_a_table_runs_as_before(pi):
         if request.KIOSK in command[-1] and "restart" in command
     ]
     kiosk_started = ["systemctl", "--no-block", "restart", kiosk.UNIT.name]
-    assert screen == [["systemctl", "restart", request.RESTART.path.name], kiosk_started]
+    watched = [["systemctl", "restart", one.path.name] for one in (request.RESTART, request.OFF, request.ON)]
+    assert screen == [*watched, kiosk_started]
 
 
 def test_kiosk_start_timeout_is_below_watch_timeout():
