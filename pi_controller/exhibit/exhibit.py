@@ -23,7 +23,7 @@ from pi_controller.exhibit.lessons import Lessons
 from pi_controller.exhibit.opponents import HabitReader, RandomOpponent
 from pi_controller.exhibit.session_games import SessionGames, local_time
 from pi_controller.exhibit.stage import IDLE, Stage, StageName, Times, VisitPace
-from pi_controller.exhibit.visitor_game import SKIP_AFTER_S, Player, VisitorGame
+from pi_controller.exhibit.visitor_game import SHOW_PACE, SKIP_AFTER_S, Player, VisitorGame
 from pi_controller.pads import EVERY_PAD
 from pi_controller.sensing.events import Button, HandIn, Link, MatEvent, SensorFault, SensorFaultsChange
 from pi_controller.text import strip_controls
@@ -37,6 +37,10 @@ KINDS: tuple[Kind, ...] = ("learn", "mat", "teams")
 """The ways to play, in the order of the screen."""
 SWITCHES = ("toss_a", "toss_b", "ready", "shown")
 """Names of the four large buttons that choose 1 to 4."""
+AWAKE_S = 600.0
+"""Outside the opening hours the screen goes off after this time without a touch, so that the staff can work at it."""
+SCREEN_LEAD_S = 300.0
+"""The screen comes on so long before the opening hour: a small computer's browser takes a minute to start."""
 UNTIL_REOPENED = datetime.fromisoformat("9999-12-31")
 """Closed until the staff opens again, because there are no opening hours."""
 PRESS_GAP_S = 0.3
@@ -141,6 +145,7 @@ class Exhibit:
         """The last link and sensor states of the board, passed on to the next game."""
         self._offered: tuple[object, ...] = ()
         self._chosen_at = float("-inf")
+        self._used = t
         self.stage = Stage(self.idle_stage(t), t, t, t)
         self._renew_show(t)
         self._update_turn()
@@ -164,6 +169,17 @@ class Exhibit:
     def in_season(self) -> bool:
         """True if the game may be played at this time of the year."""
         return self.section.is_in_season(self._local(self._now).date())
+
+    @property
+    def screen_off(self) -> bool:
+        """True outside the opening hours, if nobody has touched anything for a while; shortly before them no more.
+
+        A notice, and a closed page within the opening hours, stay on: people are there to read them.
+        """
+        if self.stage.name != "rest" or not self.clock_set or self._now - self._used < AWAKE_S:
+            return False
+        now = self._local(self._now)
+        return not any(self.section.is_open_at((now + timedelta(seconds=s)).time()) for s in (0, SCREEN_LEAD_S))
 
     @property
     def dimmed(self) -> bool:
@@ -253,7 +269,7 @@ class Exhibit:
 
         A touch meant for an earlier screen is ignored, so of ten hands at once only one counts.
         """
-        t = self._now = max(t, self._now)
+        t = self._now = self._used = max(t, self._now)
         what, _, value = name.partition(":")
         if what == "language" and value in self.section.languages:
             self.language = value
@@ -261,6 +277,8 @@ class Exhibit:
             self.low = not self.low
         elif name == "repeat":
             self.repeats += 1
+        elif name == "wake":
+            pass
         elif (turn is not None and turn != self.turn) or name not in self.touches:
             return False
         else:
@@ -287,6 +305,8 @@ class Exhibit:
         t = self._now = max(t, self._now)
         if isinstance(event, Link | SensorFaultsChange):
             self._of_the_board[type(event)] = event
+        elif isinstance(event, HandIn | Button):
+            self._used = t
         if isinstance(event, Button) and self.section.four_buttons and event.name in SWITCHES:
             self.press(t, SWITCHES.index(event.name) + 1)
         elif isinstance(event, Button) and self.asked:
@@ -321,6 +341,10 @@ class Exhibit:
             self._arrive(t)
         self.stage = after
         self._update_turn()
+
+    def wake(self, t: float) -> None:
+        """Switch the screen on for a while at the staff's request."""
+        self._used = t
 
     def close(self, t: float) -> None:
         """End the session in progress because the installation shuts down."""
@@ -426,7 +450,9 @@ class Exhibit:
         begun = self._games.begin_show(t)
         self._close = begun.close
         opponent = RandomOpponent(self._rng)
-        self.game = VisitorGame(begun.table, _SHOW_SIDES, opponent, self._rng, t, pace=self._pace, hides=_SHOW_HIDES)
+        self.game = VisitorGame(
+            begun.table, _SHOW_SIDES, opponent, self._rng, t, pace=SHOW_PACE, hides=_SHOW_HIDES, show=True
+        )
 
     def _drop_game(self) -> None:
         self._close_table()

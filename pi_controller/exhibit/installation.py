@@ -30,6 +30,7 @@ from pi_controller.exhibit.host_files import OWN_TEXTS, HostFiles
 from pi_controller.exhibit.orders import Order, OrderQueue, ScreenTouch
 from pi_controller.exhibit.page_watch import watch_unit
 from pi_controller.exhibit.pages import ExhibitPage
+from pi_controller.exhibit.screen_power import ScreenPower
 from pi_controller.exhibit.self_test import Lines, SelfTest, check_installation
 from pi_controller.exhibit.sensor_drift import SensorDrift
 from pi_controller.exhibit.session_games import SessionGames, local_time
@@ -105,6 +106,7 @@ class Installation(SteppedTable, Observer["Installation"]):
         run = "" if recoveries is None else os.environ.get("RUNTIME_DIRECTORY", "")
         asked = restart_request_path(run)
         self.screen = watch_unit(RUNNING, asked) if asked is not None else None
+        self.power = ScreenPower(RUNNING.exists, Path(run)) if run else None
         self.drift = SensorDrift(profile)
         self.listener: SensorListener | None = None
         """Takes the readings of the idle mat during a self-test."""
@@ -265,6 +267,8 @@ class Installation(SteppedTable, Observer["Installation"]):
         self.watch.check(t)
         if self.screen is not None:
             self.screen.check(t, self.page.seen)
+        if self.power is not None:
+            self.power.check(t, off=self.exhibit.screen_off)
         self.exhibit.danger = self.watch.is_dangerous(t)
         self.staff.read_machine()
 

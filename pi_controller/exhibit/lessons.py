@@ -54,6 +54,8 @@ FIRSTS: Mapping[str, tuple[str, str]] = {
     ),
 }
 """Steps that explain no called word: title and text."""
+_ONLY_TWO = mark("This time only two were left to give: a side keeps its last four.")
+"""Added to `found_first` if only two sticks moved."""
 START_POSITION = {
     "hider": "A",
     "long": {"A": 12, "B": 0},
@@ -111,7 +113,7 @@ class Lessons:
 
     def hit(self, number: int, calls: Sequence[str], before: Sticks, after: Sticks, *, found: bool) -> None:
         """Queue the steps for a settled first or second hit: its result, then the called words in order."""
-        if found and number == 1 and _max_gain(before, after) == 4:
+        if found and number == 1 and _max_gain(before, after) in (2, 4):
             self.explain_once("found_first", before, after)
         elif not found and number == 2 and _max_gain(before, after) == 2:
             self.explain_once("missed_twice", before, after)
@@ -130,6 +132,8 @@ class Lessons:
         key, before, after = self._pending[0]
         if key in FIRSTS:
             title, said = map(tr.text, FIRSTS[key])
+            if key == "found_first" and _max_gain(before, after) == 2:
+                said = f"{said} {tr.text(_ONLY_TWO)}"
             return Lesson(key, title, "", said, "", before, after)
         return Lesson(key, *explain_word(key, tr), before, after)
 

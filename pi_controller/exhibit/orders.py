@@ -80,6 +80,10 @@ class Reopen(_StaffOrder, frozen=True, tag="open"):
     """Open it again."""
 
 
+class WakeScreen(_StaffOrder, frozen=True, tag="wake"):
+    """Switch the screen on for a while, outside the opening hours."""
+
+
 class DraftTexts(NamedTuple):
     """Preview `texts`."""
 
@@ -103,6 +107,7 @@ StaffOrder: TypeAlias = (
     | ConfirmKeys
     | CloseToday
     | Reopen
+    | WakeScreen
 )
 Order: TypeAlias = ScreenTouch | StaffOrder | DraftTexts | UseSettings
 

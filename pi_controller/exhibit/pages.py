@@ -22,11 +22,12 @@ from pi_controller.display.i18n import Translator, translator
 from pi_controller.exhibit.exhibit import Exhibit
 from pi_controller.exhibit.host_files import HostTexts
 from pi_controller.exhibit.orders import OrderQueue, ScreenTouch
-from pi_controller.exhibit.screen import Screen, build_screen
+from pi_controller.exhibit.screen import Heard, Screen, build_screen
 from pi_controller.web import requests
 from pi_controller.web.connection_limits import is_loopback
 from pi_controller.web.pushed_page import PushedPage
 from pi_controller.web.requests import RequestError
+from pi_controller.web.room_page import score_lines
 from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class ExhibitPage(PushedPage[PageContent]):
             "low": screen.low,
             "language": screen.language,
             "title": screen.title,
-            "said": " ".join(filter(None, (screen.lead, screen.step.title if screen.step else ""))),
+            "heard": announce_board(screen.heard),
             "left": left,
             "bright": screen.bright,
         }
@@ -152,8 +153,16 @@ async def _is_served(_: Request) -> Response:
 
 def render_screen(screen: Screen, host: HostTexts, languages: Sequence[tuple[str, str]] = ()) -> Markup:
     """Return `screen` as HTML with the host's texts."""
-    html = render(_SCREEN, translator(screen.language), s=screen, host=host, languages=languages)
+    ending = screen.ending
+    lines = score_lines(ending.course, {"a": "a", "b": "b"}) if ending is not None else ()
+    html = render(_SCREEN, translator(screen.language), s=screen, host=host, languages=languages, lines=lines)
     return Markup(html)  # noqa: S704 - escaped by it
+
+
+def announce_board(heard: Heard) -> dict[str, dict[str, str]]:
+    """Return what a screen reader is told of a screen, by the keys of `announce.js`."""
+    texts = {"outcome": heard.outcome, "sentence": heard.sentence, "turn_worth": heard.stakes, "note": heard.note}
+    return {"texts": texts, "marks": {"moment": heard.moment}}
 
 
 def host_lines(texts: HostTexts) -> Sequence[str]:

@@ -15,6 +15,7 @@ from pi_controller.display.game_display import get_show
 from pi_controller.display.i18n import Translator, translator
 from pi_controller.display.phrases import Phrases
 from pi_controller.exhibit.lessons import Lesson, Sticks, count_sticks, explain_word, sticks
+from pi_controller.exhibit.outcome import SETTLED, describe_outcome
 from pi_controller.exhibit.stage import IDLE
 from pi_controller.exhibit.visitor_game import VisitorGame
 from pi_controller.pads import EVERY_PAD
@@ -46,7 +47,7 @@ class Pad(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """Sticks of a side or of the middle: `count` of them, the last `new` just arrived; `won` if the side won."""
+    """Sticks of a side or of the middle: `count` of them, the last `new` just arrived."""
 
     key: str
     name: str
@@ -54,7 +55,6 @@ class Row(msgspec.Struct, frozen=True):
     count: int
     new: int
     points: int
-    won: bool = False
 
 
 class Envelope(msgspec.Struct, frozen=True):
@@ -72,6 +72,36 @@ class ScreenStep(msgspec.Struct, frozen=True):
     sounds: str
     text: str
     caveat: str
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """The end of a game: who has won or is ahead (`name`), the score `told` and the winner's sticks.
+
+    `lying` are the short sticks won, `standing` the long sticks if no point was won; `look` is the winner's, a or b.
+    `course` has the long sticks of both sides from the beginning on, and `names` their names, by look;
+    `caption` says what it is.
+    """
+
+    name: str
+    told: str
+    look: str
+    lying: int
+    standing: int
+    course: dict[str, tuple[int, ...]]
+    names: dict[str, str]
+    caption: str
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """The screen for a screen reader, which announces the parts that change: the `sentence` and the `stakes` below it,
+    a `note` to read, and the `outcome` of the last hit, which came at the `moment`.
+    """
+
+    sentence: str = ""
+    stakes: str = ""
+    note: str = ""
+    outcome: str = ""
+    moment: str = ""
 
 
 class Screen(msgspec.Struct, frozen=True):
@@ -99,7 +129,10 @@ class Screen(msgspec.Struct, frozen=True):
     curtain: bool = False
     """True while a curtain hides the cloths, until the other side has the screen."""
     report: tuple[str, ...] = ()
-    """Sentences on a game that has ended."""
+    """Sentences on a game that has ended, the score first."""
+    ending: Ending | None = None
+    heard: Heard = Heard()
+    """Empty while there is no visitor."""
     how: tuple[str, ...] = ()
     """The explanation of the mat's guess, if a visitor asked for it."""
     until: float | None = None
@@ -108,7 +141,7 @@ class Screen(msgspec.Struct, frozen=True):
     staff: str = ""
     """A message to the staff, readable from afar."""
     bright: float = 1.0
-    """Brightness of the page, 0 to 1."""
+    """Brightness of the page, 0 to 1; 0 while the screen is off."""
 
 
 def build_screen(exhibit: Exhibit, tr: Translator | None = None) -> Screen:
@@ -132,9 +165,17 @@ def name_sides(view: View, exhibit: Exhibit, tr: Translator) -> View:
 def _sticks_before_and_now(view: View) -> tuple[Sticks, Sticks]:
     """Return the sticks before the last hide while its result is shown, and the sticks now."""
     now = sticks(view)
-    if view.phase not in ("show", "over") or view.before is None:
+    if view.phase not in SETTLED or view.before is None:
         return now, now
     return count_sticks(view.before), now
+
+
+def _best_side(view: View) -> str:
+    """Return the side that has won the point, or has more sticks; "" if they are equal."""
+    if view.winner is not None:
+        return view.winner
+    a, _, b = sticks(view)
+    return "A" if a > b else "B" if b > a else ""
 
 
 def _step(lesson: Lesson) -> ScreenStep:
@@ -156,6 +197,7 @@ class _ScreenWriter:
         game = exhibit.game if stage in ("attract", "play", "result") else None
         lesson = game.lessons.lesson(tr) if game is not None and game.lessons is not None else None
         view = name_sides(game.view, exhibit, tr) if game is not None else None
+        report = self._report(game) if game is not None and stage == "result" else ()
         until, until_says = self._deadline()
         return Screen(
             stage=stage,
@@ -167,15 +209,17 @@ class _ScreenWriter:
             under=under,
             choices=self._choices(),
             pads=self._pads(game, view) if game is not None and view is not None and stage != "result" else (),
-            rows=self._rows(view, lesson, ended=stage == "result") if view is not None else (),
+            rows=self._rows(view, lesson) if view is not None and stage != "result" else (),
             step=_step(lesson) if lesson is not None and stage == "play" else None,
             words=self._words(view) if view is not None and lesson is None else (),
             numbered=exhibit.section.four_buttons,
             mat=exhibit.section.mat,
-            touch="start" if stage == "attract" else "skip" if "skip" in exhibit.touches else "",
+            touch=self._stage_touch(),
             envelope=self._envelope(game) if game is not None and stage == "play" else None,
             curtain=game is not None and game.awaits == "handover",
-            report=self._report(game) if game is not None and stage == "result" else (),
+            report=report,
+            ending=self._ending(game) if game is not None and stage == "result" else None,
+            heard=self._heard(view, lead, under, lesson, report) if stage not in IDLE else Heard(),
             how=self._explain_guess(game) if game is not None and exhibit.how else (),
             until=until,
             until_says=until_says,
@@ -183,7 +227,29 @@ class _ScreenWriter:
             staff=tr.text("Staff: the keys on this machine’s card have changed. Open the staff page.")
             if exhibit.keys_changed and stage in IDLE
             else "",
-            bright=exhibit.section.dim_page if exhibit.dimmed else 1.0,
+            bright=0.0 if exhibit.screen_off else exhibit.section.dim_page if exhibit.dimmed else 1.0,
+        )
+
+    def _stage_touch(self) -> str:
+        """Return the touch that the stage itself accepts; "" for none."""
+        stage = self.exhibit.stage.name
+        own = {"attract": "start", "rest": "wake"}.get(stage, "")
+        return own or ("skip" if "skip" in self.exhibit.touches else "")
+
+    def _heard(self, view: View | None, lead: str, under: str, lesson: Lesson | None, report: tuple[str, ...]) -> Heard:
+        """Return the screen for a screen reader."""
+        game, asked = self.exhibit.game, self.exhibit.asked
+        if game is None or view is None:
+            return Heard(lead, under)
+        if game.aim is not None and not asked:
+            lead = self.tr.text("The mat hits cloth {pad}.", pad=game.aim)
+        note = " ".join(report)
+        if lesson is not None:
+            note = " ".join(f"{one}." if one[-1] not in ".!?" else one for one in lesson[1:4] if one)
+        calls = Phrases(self.tr).list_calls(view) if self._words(view) and lesson is None else ""
+        outcome = " ".join(filter(None, (describe_outcome(view, self.tr), calls and f"{calls}.")))
+        return Heard(
+            lead, under, note, outcome, f"{view.hide} {len(view.hits)} {view.foul or ''} {view.phase in SETTLED}"
         )
 
     def _sentences(self) -> tuple[str, str]:
@@ -223,7 +289,7 @@ class _ScreenWriter:
         side = view.teams.get(view.scoreboard.turn or "", "")
         hitters = view.teams.get("B" if view.scoreboard.turn == "A" else "A", "")
         if game.awaits == "next":
-            return self.say.result(view) if view.phase in ("show", "over") else self.tr.text("Before we continue"), ""
+            return self.say.result(view) if view.phase in SETTLED else self.tr.text("Before we continue"), ""
         if game.awaits == "question" and view.question is not None:
             about = (
                 self.tr.text("Lift the cloth and look: is the bead there?") if view.question.about == "found" else ""
@@ -236,14 +302,21 @@ class _ScreenWriter:
                 return self.tr.text("A coin toss decides who hides first."), ""
             case "hide", "visitor", _ if game.awaits == "pads":
                 if teams:
-                    return self.tr.text("{side} hides. The others look away.", side=side), self.tr.text(
-                        "Touch the cloth where you want to leave the bead."
+                    lead = (
+                        self.tr.text("{side} hides again. The others look away.", side=side)
+                        if game.hides_again
+                        else self.tr.text("{side} hides. The others look away.", side=side)
                     )
+                    return lead, self.tr.text("Touch the cloth where you want to leave the bead.")
+                if game.hides_again:
+                    return self.tr.text("You hide again. Touch the cloth where you want to leave the bead."), ""
                 return self.tr.text("You hide. Touch the cloth where you want to leave the bead."), ""
             case "hide", "visitor", _ if game.awaits == "ready":
                 return self.tr.text(
                     "{side} hides the bead: go under each cloth once and leave it under one.", side=side
                 ), ""
+            case "hide" | "check", "mat", _ if game.hides_again:
+                return self.tr.text("The mat hides again, in a random place, and seals it."), ""
             case "hide" | "check", "mat", _:
                 return self.tr.text("The mat hides the bead in a random place and seals it."), ""
             case "hide" | "check", _, _:
@@ -272,12 +345,34 @@ class _ScreenWriter:
     def _leader(self, game: VisitorGame) -> str:
         """Return who has won or is ahead at the end of a game."""
         view = name_sides(game.view, self.exhibit, self.tr)
-        if view.winner in view.teams:
-            return self.tr.text("{side} wins the point!", side=view.teams[view.winner or ""])
-        a, _, b = sticks(view)
-        if a == b:
+        best = _best_side(view)
+        if not best:
             return self.tr.text("The sides are equal.")
-        return self.tr.text("{side} is ahead!", side=view.teams["A" if a > b else "B"])
+        template = self.tr.text("{side} is ahead!") if view.winner is None else self.tr.text("{side} wins the point!")
+        return template.format(side=view.teams[best])
+
+    def _ending(self, game: VisitorGame) -> Ending:
+        view = name_sides(game.view, self.exhibit, self.tr)
+        best, won = _best_side(view), view.winner is not None
+        counts = view.scoreboard.scores if won else view.scoreboard.stakes
+        most, least = sorted(counts.values(), reverse=True)
+        if won:
+            told = self.tr.text("wins the point") if most == 1 else self.tr.text("wins, {most} to {least}")
+        else:
+            told = self.tr.text("is ahead, {most} sticks to {least}") if best else self.tr.text("{most} sticks each")
+        course = game.course[:-1] if won else game.course  # a point moves all sticks to the middle
+        return Ending(
+            _capitalise(view.teams[best]) if best else self.tr.text("The sides are equal.").rstrip("."),
+            told.format(most=most, least=least),
+            best.lower(),
+            most if won else 0,
+            0 if won or not best else most,
+            {"a": tuple(one[0] for one in course), "b": tuple(one[2] for one in course)} if len(course) > 1 else {},
+            {key.lower(): _capitalise(name) for key, name in view.teams.items()},
+            self.tr.text("Long sticks after each hide, until the point was won")
+            if won
+            else self.tr.text("Long sticks after each hide"),
+        )
 
     def _report(self, game: VisitorGame) -> tuple[str, ...]:
         """Return the score, the visitor's first; how the visitor hid; and how well the mat guesses today.
@@ -373,32 +468,32 @@ class _ScreenWriter:
             for number, pad in zip(EVERY_PAD, drawn, strict=True)
         )
 
-    def _rows(self, view: View, lesson: Lesson | None, *, ended: bool) -> tuple[Row, ...]:
+    def _rows(self, view: View, lesson: Lesson | None) -> tuple[Row, ...]:
         before, after = (lesson.before, lesson.after) if lesson is not None else _sticks_before_and_now(view)
         names = (_capitalise(view.teams["A"]), self.tr.text("In the middle"), _capitalise(view.teams["B"]))
         roles = tuple(
-            get_show(view.game, self.tr).label(side.role) if side.role and view.phase not in ("over", "show") else ""
+            get_show(view.game, self.tr).label(side.role) if side.role and view.phase not in SETTLED else ""
             for side in view.scoreboard.sides
         )
-        most = view.winner or ("A" if after[0] > after[2] else "B" if after[2] > after[0] else "")
+        show = self.exhibit.stage.name == "attract"
         return tuple(
             Row(
                 key,
                 name,
-                "" if ended else one,
+                "" if show else one,
                 now,
-                0 if ended else max(0, now - was),
+                max(0, now - was),
                 view.scoreboard.scores.get(key.upper(), 0),
-                won=ended and key.upper() == most,
             )
             for key, name, one, now, was in zip(
                 ("a", "middle", "b"), names, (roles[0], "", roles[1]), after, before, strict=True
             )
+            if not (show and key == "middle")
         )
 
     def _words(self, view: View) -> tuple[ScreenStep, ...]:
         """Return the words called for the hide on show, without the English one of every game."""
-        if view.phase not in ("show", "over"):
+        if view.phase not in SETTLED:
             return ()
         return tuple(ScreenStep(*explain_word(call, self.tr)) for call in view.calls if call != "game")
 

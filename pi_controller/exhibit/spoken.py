@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec.structs import replace
-
 from pi_controller.display.i18n import ENGLISH
-from pi_controller.display.phrases import Phrases
 from pi_controller.exhibit.lessons import TERMS
+from pi_controller.exhibit.outcome import SETTLED, describe_outcome
 from pi_controller.exhibit.screen import Screen, ScreenChoice, build_screen, name_sides
 from pi_controller.exhibit.stage import IDLE
 
@@ -66,10 +64,7 @@ def _news(exhibit: Exhibit) -> str:
     game = exhibit.game
     if exhibit.stage.name not in ("play", "result") or game is None:
         return ""
-    view = name_sides(game.view, exhibit, ENGLISH)
-    if not view.hits and not view.foul:
-        return ""
-    return _sentence(Phrases(ENGLISH).outcome(replace(view, calls=())))
+    return describe_outcome(name_sides(game.view, exhibit, ENGLISH), ENGLISH)
 
 
 def _ask(exhibit: Exhibit, screen: Screen) -> str:
@@ -91,7 +86,7 @@ def _ask(exhibit: Exhibit, screen: Screen) -> str:
 
 def _has_result(exhibit: Exhibit) -> bool:
     waits = exhibit.game is not None and exhibit.game.waits_for_lift
-    return exhibit.stage.name == "play" and not exhibit.asked and not waits and _phase(exhibit) in ("show", "over")
+    return exhibit.stage.name == "play" and not exhibit.asked and not waits and _phase(exhibit) in SETTLED
 
 
 def _phase(exhibit: Exhibit) -> str:

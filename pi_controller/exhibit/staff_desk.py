@@ -53,6 +53,7 @@ from pi_controller.exhibit.orders import (
     ShowNotice,
     StaffOrder,
     UseSettings,
+    WakeScreen,
 )
 from pi_controller.exhibit.page_watch import KioskWatch
 from pi_controller.exhibit.pages import host_lines, render_screen
@@ -151,6 +152,8 @@ class StaffView(msgspec.Struct, frozen=True):
     """Result of the last test sound."""
     now: str = ""
     """Date and time of the machine's clock."""
+    screen_off: bool = False
+    """True while the screen is off outside the opening hours."""
     keys: tuple[str, ...] = ()
     """Changes of the keys on the card, a line each, until the staff confirms them."""
 
@@ -206,6 +209,7 @@ def build_staff_view(
         verdict="" if verdict is None else str(verdict).removeprefix("self-test: "),
         tested="" if verdict is None else f"{local(verdict.t):%Y-%m-%d %H:%M}",
         now=f"{local(t):%Y-%m-%d %H:%M}",
+        screen_off=exhibit.screen_off,
     )
 
 
@@ -511,6 +515,8 @@ class StaffDesk:
             case Reopen():
                 self._exhibit.closed_until = None
                 self._keep(self._closed, "")
+            case WakeScreen():
+                self._exhibit.wake(t)
             case ShowNotice(notice):
                 self._exhibit.set_notice(t, notice)
                 self._keep(self._notice, self._exhibit.notice)

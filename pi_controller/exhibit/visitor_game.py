@@ -16,7 +16,7 @@ from random import Random
 from typing import TYPE_CHECKING, Literal
 
 from pi_controller.errors import MatError
-from pi_controller.exhibit.lessons import START_POSITION, Lessons, sticks
+from pi_controller.exhibit.lessons import START_POSITION, Lessons, Sticks, sticks
 from pi_controller.exhibit.opponents import Guess, Opponent
 from pi_controller.exhibit.stage import VisitPace
 from pi_controller.pads import EVERY_PAD
@@ -44,13 +44,18 @@ MARGIN_DB = 20.0
 """Margin of a stroke made on the screen: far above any doubt."""
 EVENT_GAP_S = 0.01
 """Time between events of one action, so that no two events have the same time."""
+SHOW_POSITION = {**START_POSITION, "long": {"A": 10, "B": 10}, "middle": 0}
+"""Score sheet at the start of the demonstration: two finds bring the sticks back to it, and no word is called."""
+SHOW_PACE = VisitPace(hand_s=0.45, think_s=0.8, aim_s=1.2, shown_s=3.2)
+"""Durations of the demonstration: a whole find in less than 9 s."""
 
 
 class VisitorGame:
     """A game at `table` of at most `hides` hides; `sides` says who plays A and B.
 
     `opponent` guesses for the mat, `rng` tosses the coin and chooses the mat's hiding places, `lessons` explain a
-    guided game. `kind` is the kind of mat.
+    guided game. `kind` is the kind of mat. `show` is the demonstration for passers-by: without a toss, and each first
+    hit finds the bead.
     """
 
     def __init__(
@@ -65,6 +70,7 @@ class VisitorGame:
         pace: VisitPace | None = None,
         hides: int = 8,
         lessons: Lessons | None = None,
+        show: bool = False,
     ) -> None:
         self.table = table
         self.sides = sides
@@ -81,15 +87,20 @@ class VisitorGame:
         """The mat's guess for this hide, once it is open."""
         self.guesses, self.right_guesses = 0, 0
         """How often the mat's first hit was settled in this game, and how often it found the bead."""
+        self.hides_again = False
+        """True if the team that hides also hid in the hide before."""
+        self.course: list[Sticks] = []
+        """The sticks at the beginning, and after each hide."""
         self.hidden_under: list[int] = []
         """The pads that visitors left the bead under, one of each hide that is over."""
-        self._opponent, self._rng, self._hides = opponent, rng, hides
+        self._opponent, self._rng, self._hides, self._show = opponent, rng, hides, show
         self._script: deque[tuple[float, Callable[[float], None]]] = deque()
         self._guess: Guess | None = None
         self._sealed = ""  # the pads in the envelope on the screen, not to be shown before the hide is over
         self._hide_begun = 0
         self._place: int | None = None
         self._hid: Player | None = None
+        self._hiding_team: str | None = None
         self._hitter: Player | None = None
         self._by: Player | None = None  # who made the stroke being settled: visitors may report one the mat missed
         self._hits = 0
@@ -107,6 +118,8 @@ class VisitorGame:
         if lessons is not None:
             self._process_facts(table.judge(JudgeSet(t, dict(START_POSITION), "a guided game begins in the middle")))
             self._explain("under_way")
+        elif show:
+            self._process_facts(table.judge(JudgeSet(t, dict(SHOW_POSITION), "the demonstration has no toss")))
 
     # output
 
@@ -322,6 +335,10 @@ class VisitorGame:
         self._hide_begun, self._sealed, self.opened, self.guessed = self.view.hide, "", "", None
         self._guess, self._place, self._by, self._hits, self._learned = None, None, None, 0, False
         self._handover = False
+        team = self.view.scoreboard.turn
+        if not self.course:
+            self.course = [sticks(self.view)]
+        self.hides_again, self._hiding_team = team == self._hiding_team, team
         self._hid, self._hitter = self.hider, self.sides[opposing_team(self.view.scoreboard.turn or "A")]
         if self._hitter == "mat":
             self._guess = self._opponent.guess()
@@ -331,6 +348,8 @@ class VisitorGame:
     def _hide_as_the_mat(self, t: float) -> None:
         """Hide in a random place; in the same again if visitors' hands under the pads kept the first from counting."""
         place = self._place or self._rng.choice(EVERY_PAD)
+        if self._show and self._guess is not None:
+            place = self._guess.first
         if self._hitter == "visitor":
             self._sealed = str(place)
         self._hide(t, place)
@@ -417,6 +436,8 @@ class VisitorGame:
                 case _:
                     pass
         self._sticks = sticks(self.view)
+        if self.view.phase in ("show", "over"):
+            self.course[self.view.hide :] = [self._sticks]
         again = any(isinstance(fact, HideAgain) for fact in facts)
         if facts and self.view.phase == "hide" and (again or self.view.hide != self._hide_begun):
             self._begin_hide()

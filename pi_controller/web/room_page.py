@@ -3,8 +3,7 @@
 The score bar has the same shape for every game: a cell for each team or player, and one for the pool.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from pi_controller.display import game_display
 from pi_controller.display.i18n import Translator
@@ -44,22 +43,26 @@ def end(view: View, tr: Translator) -> str:
         "end.html",
         tr,
         rows=sorted(sides, key=lambda side: side.state != "won"),
-        lines=_lines(course, keys) if course else [],
+        lines=score_lines(course.scores, keys) if course else [],
+        names={side.look: side.name for side in sides},
         told=_summary(view, course, tr) if course else [],
         after=tr.text(show.after),
     )
 
 
-def _lines(course: ScoreHistory, keys: dict[str, Any]) -> Sequence[dict[str, str]]:
-    """Return a line for each side: its score after each turn, from left to right, in a box of `WIDE` by `HIGH`."""
-    most = max(1, *(n for scores in course.scores.values() for n in scores))
+def score_lines(course: Mapping[str, Sequence[int]], keys: Mapping[str, str]) -> Sequence[dict[str, str]]:
+    """Return a line for each side: its score after each turn, from left to right, in a box of `WIDE` by `HIGH`.
+
+    `course` has the scores by side, `keys` the looks of the sides; without scores there are no lines.
+    """
+    most = max((1, *(n for scores in course.values() for n in scores)))
     lines: list[dict[str, str]] = []
-    for place, (side, scores) in enumerate(course.scores.items()):
+    for place, (side, scores) in enumerate(course.items()):
         steps, aside = max(1, len(scores) - 1), 3 * place  # a small offset keeps overlapping lines visible
         points = [
             f"{WIDE * i / steps:.0f},{(HIGH - 14) * (1 - n / most) + 4 + aside:.0f}" for i, n in enumerate(scores)
         ]
-        lines.append({"key": str(keys.get(side, "")), "points": " ".join(points)})
+        lines.append({"key": keys.get(side, ""), "points": " ".join(points)})
     return lines
 
 

@@ -4,9 +4,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from cases import cases
 from exhibit_rig import STATES, STEP_S, Rig
-from screen_faults import FAULTS, GLASS, INSTALLED, WIDE_LETTERS, drawn_screens
+from screen_faults import FAULTS, GLASS, INSTALLED, TWICE, WIDE_LETTERS, drawn_screens
 from served_exhibit import await_touch, served
 
+from pi_controller.exhibit.exhibit import AWAKE_S
 from pi_controller.exhibit.host_files import HostTexts
 
 SIZES = {"phone": (390, 844), "portrait": (1080, 1920), "projector": (1920, 1080)}
@@ -48,6 +49,57 @@ def test_every_screen_fits_every_kiosk_display(chromium):
             for low in (False, True):
                 assert tab.evaluate(FAULTS, [screens, low]) == [], (width, height, low)
         tab.close()
+
+
+@pytest.mark.parametrize("size", [(800, 480), (1280, 800), (1920, 1080), (1080, 1920)])
+def test_screens_stay_whole_at_twice_the_text_size(chromium, size):
+    screens = drawn_screens()[:: cases(6, 1)]
+    with served(STATES["choose"]()) as (page, _):
+        tab = chromium.new_page(reduced_motion="reduce", bypass_csp=True)
+        tab.route("**/exhibit.js", lambda route: route.abort())  # the screens are put in from here
+        tab.goto(page.url)
+        tab.add_style_tag(content=TWICE + WIDE_LETTERS)
+        tab.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+        letters = tab.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)")
+        assert letters == pytest.approx(2 * max(16, 0.0225 * min(size)))
+        assert tab.evaluate(FAULTS, [screens, False, True]) == []
+        tab.close()
+
+
+END = """() => {
+  const box = (name) => document.querySelector(name).getBoundingClientRect();
+  const sticks = [...document.querySelectorAll(".lies i")].map((one) => one.getBoundingClientRect());
+  return {
+    size: parseFloat(getComputedStyle(document.querySelector("h1")).fontSize),
+    from: Math.min(...sticks.map((one) => one.left)), to: Math.max(...sticks.map((one) => one.right)),
+    count: sticks.length, cloths: document.querySelectorAll(".pad").length,
+    lines: document.querySelectorAll(".went > svg polyline").length,
+    names: [...document.querySelectorAll(".went bdi")].map((one) => one.textContent),
+    wide: box(".went > svg").width,
+  };
+}"""
+"""How the end of a game lies on the page."""
+
+
+@pytest.mark.parametrize("points", [1, 5])
+def test_end_has_large_name_sticks_across_and_two_lines(chromium, points):
+    rig = Rig(3, points=points, hides=8)
+    rig.begin("mat")
+    rig.play_on()
+    with served(rig) as (page, _):
+        tab = chromium.new_page(viewport={"width": 1920, "height": 1080})
+        tab.goto(page.url)
+        end = tab.evaluate(END)
+        tab.close()
+    board = rig.game.view.scoreboard
+    won = max(board.scores.values())
+    assert end["size"] >= 150
+    assert end["cloths"] == 0
+    assert end["count"] == (won or max(board.stakes.values()))
+    assert end["from"] < 1920 * 0.1
+    assert end["to"] > 1920 * 0.9
+    assert (end["lines"], end["names"]) == (2, ["Your side", "The mat"])
+    assert end["wide"] > 1920 * 0.9
 
 
 MOVED = """() => {
@@ -187,6 +239,23 @@ def test_overflowing_screen_scrolls_and_arrow_indicates_more(chromium):
         assert tab.locator("[data-do=low]").bounding_box()["y"] < 800
         tab.set_viewport_size({"width": 1280, "height": 8000})
         tab.wait_for_function(f"() => {arrow} === 'hidden'")
+        tab.close()
+
+
+def test_page_is_black_while_off_until_a_touch(chromium):
+    rig = STATES["rest"]()
+    with served(rig) as (page, show):
+        tab = chromium.new_page(viewport={"width": 1280, "height": 800})
+        tab.goto(page.url)
+        shade = "getComputedStyle(document.body, '::after').opacity"
+        assert tab.evaluate(shade) == "0"
+        rig.advance(AWAKE_S + 1)
+        show(tab)
+        assert tab.evaluate(shade) == "1"
+        tab.mouse.click(640, 300)
+        await_touch(tab, show, lambda: not rig.exhibit.screen_off)
+        show(tab)
+        assert tab.evaluate(shade) == "0"
         tab.close()
 
 

@@ -5,6 +5,7 @@ import io
 import numpy as np
 import pytest
 from exhibit_rig import STATES, STEP_S, Rig
+from load_file import load_file
 from PIL import Image
 from served_exhibit import await_touch, served
 
@@ -147,14 +148,36 @@ def test_tap_counts_while_another_finger_rests_on_screen(chromium):
         context.close()
 
 
-def test_screen_reader_news_is_cleared_after_visitor_leaves(chromium):
-    rig = STATES["curtain"]()
+def test_screen_reader_hears_a_visit_and_nothing_stays(chromium):
+    rig = Rig(4, hides=3)
+    heard = []
     with served(rig) as (page, show):
         tab = chromium.new_page()
+        tab.clock.install()
         tab.goto(page.url)
-        assert tab.text_content("#news") != ""
-        rig.advance(rig.exhibit.times.ask_after_s + rig.exhibit.times.leave_after_s + 1)
-        show(tab)
+        listener = load_file("tests/browser/announcements.py").Listener(tab)
+
+        def hear():
+            show(tab)
+            heard.extend(words for _, words in listener.hear(page.seq))
+
+        hear()
+        assert heard == [], "the demonstration is silent"
+        for name in ("start", "game:mat"):
+            assert rig.touch(name)
+            hear()
+        while rig.stage == "play":
+            if rig.game.touches:
+                rig.touch(rig.rng.choice(list(rig.game.touches)))
+            rig.advance(STEP_S)
+            hear()
+        assert heard[0].startswith("How do you want to play?")
+        settled = [one for one in heard if "Long sticks:" in one]
+        assert len(settled) >= 3
+        assert all("The bead was under cloth" in one or ": found." in one for one in settled)
+        assert any("Your side" in one or "The mat" in one for one in heard[-1:])
+        rig.advance(rig.exhibit.times.answer_s + 1)
+        hear()
         assert tab.locator("body").get_attribute("data-stage") == "attract"
         assert tab.text_content("#news") == ""
         tab.close()

@@ -130,9 +130,9 @@ def test_prompt_names_bead_pad_after_the_hit():
     rig = Rig(4, hides=5)
     listener = Listener(rig, random.Random(2))
     listener.play("mat")
-    told = [one for _, one in listener.heard if "hit, pad" in one]
+    told = [one for _, one in listener.heard if "hit, cloth" in one]
     assert len(told) >= 5
-    assert all("under pad" in one or "not found" in one for one in told)
+    assert all("under cloth" in one or ": found." in one or "not found" in one for one in told)
 
 
 def test_unused_number_repeats_the_prompt():
@@ -207,7 +207,7 @@ def test_game_with_four_buttons_is_guided_by_voice(tmp_path, monkeypatch):
     assert {"attract", "choose", "play", "result"} == set(seen)
     assert any("Against the mat" in one for one in heard)
     assert any("Press 1, 2, 3 or 4." in one for one in heard)
-    assert any("hit, pad" in one for one in heard)
+    assert any("hit, cloth" in one for one in heard)
     assert len(sound.played) == before, "it is silent while nobody plays"
 
 

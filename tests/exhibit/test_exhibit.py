@@ -8,7 +8,9 @@ from cases import cases
 from exhibit_rig import STEP_S, Rig
 
 from pi_controller.display.i18n import ENGLISH
+from pi_controller.exhibit.exhibit import AWAKE_S
 from pi_controller.exhibit.lessons import sticks
+from pi_controller.exhibit.pages import render_screen
 from pi_controller.exhibit.screen import build_screen
 from pi_controller.exhibit.session_games import SESSION_FILES
 from pi_controller.host.retention import Retention
@@ -29,14 +31,59 @@ def test_from_a_touch_to_a_game_and_back():
     assert [(one.kind, one.ending) for one in rig.sessions] == [("mat", "finished")]
 
 
-def test_attract_shows_a_whole_hide_within_20_s():
-    rig = Rig(2)
+def watch_find(rig):
+    """Let attract play one hide; return the cloths with a hand, the hits, and the sticks that each side gained."""
+    hands, hide, before = [], rig.game.view.hide, sticks(rig.game.view)
+    while rig.game.view.phase != "show":
+        if rig.game.hand not in (None, *hands[-1:]):
+            hands.append(rig.game.hand)
+        rig.advance(STEP_S / 5)
+    hits, gained = rig.game.view.hits, [b - a for a, b in zip(before, sticks(rig.game.view), strict=True)]
+    rig.until(lambda: rig.game.view.hide != hide)
+    return hands, [hit.found for hit in hits], gained
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_attract_shows_a_whole_find_within_9_s(seed):
+    rig = Rig(seed)
     assert len(build_screen(rig.exhibit).lead.split()) <= 6
-    rig.until(lambda: rig.game.view.phase == "hide")
-    for hide in (1, 2, 3):
+    for finder in ("B", "A", "B", "A", "B", "A", "B"):
         begun = rig.t
-        rig.until(lambda hide=hide: rig.game.view.hide > hide)
-        assert rig.t - begun <= 20
+        assert watch_find(rig) == ([1, 2, 3, 4], [True], [4, 0, -4] if finder == "A" else [-4, 0, 4])
+        assert rig.t - begun <= 9
+
+
+def test_attract_shows_no_score_or_word():
+    rig = Rig(2)
+    for _ in range(400):
+        rig.advance(STEP_S)
+        screen = build_screen(rig.exhibit)
+        assert [(row.key, row.role, row.points) for row in screen.rows] == [("a", "", 0), ("b", "", 0)]
+        assert screen.words == ()
+        assert 'class="count"' not in render_screen(screen, rig.exhibit.host.texts)
+
+
+@pytest.mark.parametrize(("kind", "hider", "once", "again"), [
+    ("mat", "mat", "The mat hides the bead in a random place and seals it.",
+     "The mat hides again, in a random place, and seals it."),
+    ("mat", "visitor", "You hide. Touch the cloth where you want to leave the bead.",
+     "You hide again. Touch the cloth where you want to leave the bead."),
+])  # fmt: skip
+def test_side_that_hides_twice_hides_again(kind, hider, once, again):
+    told = set()
+    for seed in range(8):
+        rig = Rig(seed)
+        rig.begin(kind)
+        while rig.stage == "play":
+            view = rig.game.view
+            if view.phase == "hide" and rig.game.hider == hider and not rig.game._script:
+                same = any(turn.number == view.hide - 1 and turn.side == view.scoreboard.turn for turn in view.past)
+                assert build_screen(rig.exhibit).lead == (again if same else once)
+                told.add(same)
+            if touches := rig.game.touches:
+                rig.touch(rig.rng.choice(list(touches)))
+            rig.advance(STEP_S)
+    assert told == {True, False}
 
 
 def test_touch_skips_mat_turn_but_double_tap_not():
@@ -287,6 +334,48 @@ def test_closed_at_night_and_out_of_season():
     assert Rig(t=10 * 86400, season_from="11-01", season_to="03-31").stage == "attract"
 
 
+def test_screen_is_off_while_closed_and_on_before_opening():
+    rig = Rig(t=16.9 * 3600, opens="09:00", closes="17:00")
+    assert build_screen(rig.exhibit).bright == 1.0
+
+    def off_at(hour):
+        rig.advance(max(0.0, hour * 3600 - rig.t))
+        assert build_screen(rig.exhibit).bright == (0.0 if rig.exhibit.screen_off else 1.0)
+        return rig.exhibit.screen_off
+
+    assert not off_at(16.99)
+    assert off_at(17.2)
+    assert off_at(32.8)
+    assert not off_at(32.95), "on before the doors open"
+    assert rig.stage == "rest"
+    assert not off_at(33.5)
+
+
+def test_touch_or_hand_wakes_a_screen_that_is_off():
+    rig = Rig(t=20 * 3600, opens="09:00", closes="17:00")
+    for wake in (
+        lambda: rig.touch(build_screen(rig.exhibit).touch),
+        lambda: rig.exhibit.handle_mat_event(rig.t, HandIn(rig.t, 1, "hider")),
+        lambda: rig.exhibit.wake(rig.t),
+    ):
+        assert not rig.exhibit.screen_off, "the staff has just been here"
+        rig.advance(AWAKE_S + 1)
+        assert rig.exhibit.screen_off
+        wake()
+    assert rig.stage == "rest"
+
+
+def test_sign_of_a_day_closed_by_staff_stays_on():
+    rig = Rig(t=12 * 3600, opens="09:00", closes="17:00")
+    rig.exhibit.close_today(rig.t)
+    rig.advance(2 * AWAKE_S)
+    assert rig.stage == "rest"
+    assert not rig.exhibit.screen_off
+    rig.exhibit.notice = "Under repair"
+    rig.advance(8 * 3600)
+    assert (rig.stage, rig.exhibit.screen_off) == ("notice", False)
+
+
 def test_staff_notice_waits_for_session_end():
     rig = Rig()
     rig.begin("mat")
@@ -360,7 +449,7 @@ def test_result_names_sticks_per_side_and_hiding_habit(cloths, most):
     a, _, b = sticks(game.view)
     score, habit = shown.report[:2]
     assert re.search(rf"your side {a}\b.* the mat.* {b}\b", score, re.IGNORECASE)
-    assert [row.won for row in shown.rows] == [a > b, False, b > a]
+    assert shown.ending.look == ("a" if a > b else "b" if b > a else "")
     assert 1 < len(game.hidden_under) <= 4
     assert str(len(game.hidden_under)) in habit
     assert most in habit

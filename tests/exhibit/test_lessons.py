@@ -126,6 +126,17 @@ def test_lesson_texts_match_glossary_with_sounds_and_caveat():
     assert not set(FIRSTS) & set(TERMS)
 
 
+@pytest.mark.parametrize(("before", "after", "two"), [
+    ((12, 0, 8), (16, 0, 4), False), ((14, 2, 4), (16, 0, 4), True), ((14, 0, 6), (16, 0, 4), True),
+])  # fmt: skip
+def test_lesson_says_that_only_two_were_left(before, after, two):
+    lessons = Lessons()
+    lessons.hit(1, (), before, after, found=True)
+    step = lessons.lesson(ENGLISH)
+    assert step.key == "found_first"
+    assert ("only two were left" in step.text) == two
+
+
 def test_moved_sticks_are_highlighted_during_lesson():
     told = Told("p")
     rig, game = told.rig, told.game

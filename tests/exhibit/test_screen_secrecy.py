@@ -5,6 +5,7 @@ from cases import cases
 from exhibit_rig import STEP_S, Rig
 
 from pi_controller.display.i18n import ENGLISH
+from pi_controller.exhibit.opponents import Guess
 from pi_controller.exhibit.orders import OrderQueue
 from pi_controller.exhibit.pages import ExhibitPage, PageContent
 from pi_controller.exhibit.screen import build_screen
@@ -50,8 +51,8 @@ def visitor_hides(kind, place, skip_at):
 def mat_hides(kind, place, skip_at):
     rig = Rig(11)
     if kind == "attract":
-        rig.game._rng = FixedPlace(place)
-        return record_messages(rig, lambda: rig.game.view.hits)
+        rig.game._guess = Guess(place, place % 4 + 1)  # a demonstration finds it
+        return record_messages(rig, lambda: rig.game.aim)
     rig.begin(kind)
     rig.game._rng = FixedPlace(place)
     return record_messages(rig, lambda: rig.game.awaits == "strike", skip_at)

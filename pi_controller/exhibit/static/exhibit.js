@@ -1,5 +1,6 @@
 // The installation's page: draws what the table sends, sends back what is touched, and comes back by itself.
 // @ts-check
+import { News, speak } from "./announce.js";
 import { noteDrawn } from "./drawn.js";
 import { tellHere } from "./here.js";
 import { EASE_OUT, LONG_MS, MEDIUM_MS, SHORT_MS, noteSticks } from "./motion.js";
@@ -15,13 +16,12 @@ const ring = document.createElement("div"); // where a finger touches
 ring.className = "ring";
 document.body.append(ring);
 const screen = /** @type {HTMLElement} */ (document.getElementById("screen"));
-const news = /** @type {HTMLElement} */ (document.getElementById("news"));
 const away = /** @type {HTMLElement} */ (document.getElementById("away"));
+const told = new News();
 let ends = Infinity;
-let lead = "";
 
 /** @typedef {{ html: string, stage: string, turn: number, low: boolean, language: string, title: string,
- *   said: string, left: number | null, bright: number }} Screen */
+ *   heard: import("./announce.js").Board, left: number | null, bright: number }} Screen */
 
 /** Whether `old` stays on the page as `fresh`: the same kept part, or an equal one. */
 function stays(/** @type {Element} */ old, /** @type {Element} */ fresh) {
@@ -110,9 +110,8 @@ function draw(/** @type {Screen} */ now) {
   document.body.style.setProperty("--shade", String(1 - now.bright));
   ends = now.left === null ? Infinity : performance.now() + now.left * 1000;
   if (chosen) /** @type {HTMLElement | null} */ (screen.querySelector(`[data-do="${chosen}"]`))?.focus();
-  if (now.stage === "attract") news.textContent = ""; // nothing of the last visitor stays
-  else if (now.said !== lead) news.textContent = now.said;
-  lead = now.said;
+  told.tell(now.heard);
+  if (!now.heard.texts.sentence) speak("news", ""); // nothing of the last visitor stays
   count();
 }
 

@@ -5,12 +5,16 @@
 
 const APART_MS = 100; // a live region that is cleared and refilled at once with the same text is not announced
 
-/** Announce `text` in the live region `id`, even if it is the same as before. */
-function speak(/** @type {string} */ id, /** @type {string} */ text) {
+/** The text that each live region will have in a moment. @type {Map<string, ReturnType<typeof setTimeout>>} */
+const filling = new Map();
+
+/** Announce `text` in the live region `id`, even if it is the same as before; "" empties it. */
+export function speak(/** @type {string} */ id, /** @type {string} */ text) {
   const region = document.getElementById(id);
   if (!region) return;
+  clearTimeout(filling.get(id));
   region.textContent = "";
-  setTimeout(() => (region.textContent = text), APART_MS);
+  if (text) filling.set(id, setTimeout(() => (region.textContent = text), APART_MS));
 }
 
 /** Announces each change from one state of the table to the next once. The first state is not announced: it can be read. */

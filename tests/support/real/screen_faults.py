@@ -22,8 +22,11 @@ INSTALLED = """() => {
   const width = (family) => { pen.font = `20px ${family}`; return pen.measureText("imWg").width; };
   return ["DejaVu Serif", "DejaVu Sans"].every((family) => width(`"${family}", monospace`) !== width("monospace"));
 }"""
-FAULTS = """([screens, low]) => {
+TWICE = ":root:root:has(.exhibit) { font-size: calc(2 * max(16px, 2.25vmin)); }"
+"""Letters of twice the size."""
+FAULTS = """([screens, low, scrolls = false]) => {
   const screen = document.getElementById("screen"), page = document.scrollingElement, faults = [];
+  const end = scrolls ? Infinity : innerHeight;
   const common = (a, b) => [
     Math.min(a.right, b.right) - Math.max(a.left, b.left), Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)];
   for (const { name, stage, html } of screens) {
@@ -31,11 +34,11 @@ FAULTS = """([screens, low]) => {
     screen.innerHTML = html;
     Object.assign(document.body.dataset, { stage, low: low ? "yes" : "" });
     for (const told of screen.querySelectorAll("[data-left]")) told.textContent = "120";
-    if (page.scrollHeight > innerHeight) wrong(`${page.scrollHeight - innerHeight} px too high`);
+    if (!scrolls && page.scrollHeight > innerHeight) wrong(`${page.scrollHeight - innerHeight} px too high`);
     if (page.scrollWidth > innerWidth) wrong(`${page.scrollWidth - innerWidth} px too wide`);
     for (const button of screen.querySelectorAll("[data-do]")) {
       const { left, top, right, bottom, width, height } = button.getBoundingClientRect();
-      const whole = left >= 0 && top >= 0 && right <= innerWidth + 0.5 && bottom <= innerHeight + 0.5;
+      const whole = left >= 0 && top >= 0 && right <= innerWidth + 0.5 && bottom <= end + 0.5;
       if (!whole) wrong(`${button.dataset.do} is cut`);
       if (width < 44 || height < 44) wrong(`${button.dataset.do} is small`);
       if (low && top < innerHeight / 2 - 0.5) wrong(`${button.dataset.do} is out of reach`);
@@ -50,7 +53,7 @@ FAULTS = """([screens, low]) => {
       const range = document.createRange();
       range.selectNodeContents(text);
       for (const line of range.getClientRects()) {
-        if (line.left < 0 || line.right > innerWidth || line.bottom > innerHeight) wrong(`“${said}” is cut`);
+        if (line.left < 0 || line.right > innerWidth || line.bottom > end) wrong(`“${said}” is cut`);
         for (const [other, its, what] of lines) {
           const [wide, high] = common(line, other);
           const met = wide > 2 && high > 0.35 * Math.min(line.height, other.height);
@@ -59,7 +62,8 @@ FAULTS = """([screens, low]) => {
         lines.push([line, text, said]);
       }
     }
-    const parts = "header, .cards, .pads, .bundle, .letter, .card, .report, .called, .host, .choices, footer";
+    const parts = "header, .cards, .pads, .bundle, .letter, .card, .lies, .went, .report, .called, .host, .choices, "
+      + "footer";
     const blocks = [...screen.querySelectorAll(parts)].filter((block) => block.checkVisibility());
     for (const [n, one] of blocks.entries()) {
       for (const other of blocks.slice(0, n)) {
@@ -72,7 +76,8 @@ FAULTS = """([screens, low]) => {
   }
   return faults;
 }"""
-"""Given screens as `drawn_screens` makes them, and whether everything is lower: what is wrong, a sentence each."""
+"""Given screens as `drawn_screens` makes them, whether everything is lower, and whether the page may scroll: what is
+wrong, a sentence each."""
 
 
 def drawn_screens() -> list[dict[str, str]]:
