@@ -43,10 +43,10 @@ class Sentence(str):
         return made
 
     @classmethod
-    def concat(cls, separator: str, parts: Iterable[str]) -> Sentence:
-        """Return `parts` as one sentence; each stays as it is."""
-        values = {f"part{n}": part for n, part in enumerate(parts)}
-        return cls(separator.join(f"{{{name}}}" for name in values), **values)
+    def concat(cls, separator: str, parts: Iterable[str], name: str = "part") -> Sentence:
+        """Return `parts` as one sentence, whose values are `name` and a number; each stays as it is."""
+        values = {f"{name}{n}": part for n, part in enumerate(parts)}
+        return cls(separator.join(f"{{{key}}}" for key in values), **values)
 
     def map(self, change: Callable[[str, object], object]) -> Sentence:
         """Return the sentence with `change(name, value)` in place of each value, also in the sentences inside it."""
@@ -140,9 +140,9 @@ def format_value(value: object) -> str:
             return Sentence("an object")
 
 
-def join_words(words: Iterable[str]) -> Sentence:
-    """Return the words joined as `a, b, c`."""
-    return Sentence.concat(", ", words)
+def join_words(words: Iterable[str], name: str = "part") -> Sentence:
+    """Return the words joined as `a, b, c`, with the names of values that `Sentence.concat` gives them."""
+    return Sentence.concat(", ", words, name)
 
 
 def join_or(words: Iterable[str]) -> Sentence:

@@ -121,6 +121,19 @@ def double(teams: int, late: tuple[int, ...] = ()) -> Bracket:
     return _remove_byes(teams, late, [*matches, final], Match(RESET, final.a, final.b, "final", 2))
 
 
+def match_steps(matches: Iterable[Match]) -> dict[str, int]:
+    """Return the step of each of `matches`, which are in the order of a bracket: 1, or 1 after those it depends on.
+
+    >>> match_steps(single(8).matches)["F1"], match_steps(double(8).matches)["F1"]
+    (3, 6)
+    """
+    steps: dict[str, int] = {}
+    for match in matches:
+        before = [steps[one.match] for one in (match.a, match.b) if isinstance(one, WinnerOf | LoserOf)]
+        steps[match.id] = 1 + max(before, default=0)
+    return steps
+
+
 def seed_order(size: int) -> tuple[int, ...]:
     """Return the seeds from top to bottom of a bracket of `size`, a power of two: 1 and 2 can only meet in the final.
 

@@ -64,6 +64,18 @@ class Correction:
     winner: str
 
 
+class Progress(NamedTuple):
+    """How far a tournament is: the first round with an open match, and how many of the matches are decided.
+
+    Matches of a round can be played at the same time. Places without an opponent are no matches.
+    """
+
+    round: int
+    rounds: int
+    decided: int
+    matches: int
+
+
 class Qualifiers(NamedTuple):
     """The teams that go from groups to the elimination, by seeds, and those that had withdrawn by then."""
 
@@ -209,6 +221,21 @@ class Competition(ABC):
             "teams": list(state.teams),
         }
 
+    def progress(self, state: TournamentState) -> Progress:
+        """Return how far the tournament of `state` is, which has teams; with the matches whose teams are not known."""
+        pairings, rounds = self.pairings(state), dict(self.number_rounds(state))
+        for one in pairings:
+            if NOBODY in one.teams:
+                rounds.pop(one.id, None)
+        decided = {one.id for one in pairings if one.winner is not None}
+        last = max(rounds.values(), default=0)
+        current = min((number for match, number in rounds.items() if match not in decided), default=last)
+        return Progress(current, last, len(rounds.keys() & decided), len(rounds))
+
+    @abstractmethod
+    def number_rounds(self, state: TournamentState) -> Mapping[str, int]:
+        """Return the number of the round in which each match can be played, counted through the whole tournament."""
+
     def games_won(self, state: TournamentState, pairing: Pairing) -> dict[str, int]:
         """Return the number of games of a match that each of its teams has won."""
         games = state.games.get(pairing.id, ())
@@ -275,7 +302,7 @@ class Competition(ABC):
 
     def _enter_tie(self, state: TournamentState, pairing: Pairing) -> TournamentState:  # noqa: ARG002 - for who has ties
         """Return the state after a tied game of `pairing`. Raises `IllegalActionError`."""
-        raise IllegalActionError("{id} needs a winner", "play it again", id=pairing.id)
+        raise IllegalActionError("{match} needs a winner", "play it again", match=pairing.id)
 
     def _add_team(self, state: TournamentState, team: str) -> TournamentState:  # noqa: ARG002 - for formats with byes
         """Return the state with a late `team` in place of a bye. Raises `IllegalActionError`."""
@@ -285,7 +312,7 @@ class Competition(ABC):
         """Return the state in which `pairing` is played again, and all that depends on it."""
         if pairing.id not in state.games:
             raise IllegalActionError(
-                "{id} has no result", "only a match that has been played can be played again", id=pairing.id
+                "{match} has no result", "only a match that has been played can be played again", match=pairing.id
             )
         void = self.dependents(state, pairing.id) | {pairing.id}
         return self._apply_consequences(_without_games(state, void))
@@ -299,10 +326,10 @@ class Competition(ABC):
             if after is None:
                 begun = sorted(lost.started & self.dependents(state, pairing.id))
                 raise IllegalActionError(
-                    "matches that depend on {id} have begun: {begun}",
+                    "matches that depend on {match} have begun: {begun}",
                     "play it again first",
-                    id=pairing.id,
-                    begun=join_words(begun),
+                    match=pairing.id,
+                    begun=join_words(begun, "match"),
                 )
             return after
         self._require_open(pairing)
@@ -323,10 +350,10 @@ class Competition(ABC):
         pairing = self._find_pairing(state, action.match)
         games = state.games.get(pairing.id, ())
         if not games:
-            raise IllegalActionError("{id} has no result to correct", "enter it", id=pairing.id)
+            raise IllegalActionError("{match} has no result to correct", "enter it", match=pairing.id)
         number = len(games) if action.game is None else action.game
         if not 1 <= number <= len(games):
-            raise InvalidActionError("{id} has no game {number}", id=pairing.id, number=number)
+            raise InvalidActionError("{match} has no game {number}", match=pairing.id, number=number)
         game = self._game(state, pairing, action)
         played = replace(state, forfeits=_without_match(state.forfeits, {pairing.id}))
         changed = _with_games(played, pairing.id, (*games[: number - 1], game, *games[number:]))
@@ -344,10 +371,10 @@ class Competition(ABC):
             case _:
                 raise LaterMatchesStartedError(
                     begun,
-                    "matches that depend on {id} have begun: {begun}",
+                    "matches that depend on {match} have begun: {begun}",
                     'choose "replay" (they are played again) or "keep" (all results stay)',
-                    id=pairing.id,
-                    begun=join_words(begun),
+                    match=pairing.id,
+                    begun=join_words(begun, "match"),
                 )
 
     def _decides_others(self, state: TournamentState, changed: TournamentState, match: str) -> bool:
@@ -448,10 +475,10 @@ class Competition(ABC):
         for name in sticks:
             if name not in pairing.teams:
                 raise InvalidActionError(
-                    "{name} is not in {id}",
+                    "{name} is not in {match}",
                     "it is {pairing}",
                     name=format_value(name),
-                    id=pairing.id,
+                    match=pairing.id,
                     pairing=_versus(pairing),
                 )
         if sticks and self._check_slip is not None and finish != "forfeit":
@@ -484,14 +511,17 @@ class Competition(ABC):
         if pairing.winner is not None:
             winner = format_value(pairing.winner) if pairing.winner else "nobody"
             raise IllegalActionError(
-                "{id} is decided: {winner} won",
+                "{match} is decided: {winner} won",
                 "if that is wrong, correct it or play it again",
-                id=pairing.id,
+                match=pairing.id,
                 winner=winner,
             )
         if not pairing.open:
             raise IllegalActionError(
-                "{id} is not ready: {pairing}", "other matches come first", id=pairing.id, pairing=_versus(pairing)
+                "{match} is not ready: {pairing}",
+                "other matches come first",
+                match=pairing.id,
+                pairing=_versus(pairing),
             )
 
 
@@ -538,7 +568,7 @@ def reinstatement_error(team: str, begun: Sequence[str]) -> IllegalActionError:
         "matches that depend on the withdrawal of {team} have begun: {begun}",
         "a team can only come back before that; this one stays out",
         team=format_value(team),
-        begun=join_words(begun),
+        begun=join_words(begun, "match"),
     )
 
 
@@ -578,10 +608,10 @@ def _require_in(pairing: Pairing, team: str) -> None:
     """Raise `IllegalActionError` unless `team` plays in `pairing`."""
     if team not in pairing.teams:
         raise IllegalActionError(
-            "{team} is not in {id}",
+            "{team} is not in {match}",
             "it is {pairing}",
             team=format_value(team),
-            id=pairing.id,
+            match=pairing.id,
             pairing=_versus(pairing),
         )
 

@@ -351,11 +351,15 @@ class Tournament:
                 "choose slahal and round robin, or one clock for each game",
             )
         plan = msgspec.structs.replace(plan, title=strip_controls(plan.title).strip() or "Tournament")
-        fresh = replace(self, plan=plan, registration=replace(self.registration, roster=type(game).roster))
-        roster, former = fresh.registration.roster, self.registration.roster
-        if self.plan is not None and roster != former and self.registration.teams:
+        known, roster = self.registration, type(game).roster
+        registration = replace(known, roster=roster)
+        if self.plan is None:  # teams may be entered before the game is chosen: now its roster counts for them
+            for team, players in known.teams.items():
+                leader = known.leaders.get(team, players[0] if roster.leader else None)
+                registration = registration.register(team, players, leader)
+        elif roster != known.roster and known.teams:
             raise IllegalActionError("players are registered by another game's roster", "take the teams out first")
-        return fresh
+        return replace(self, plan=plan, registration=registration)
 
     def _change_settings(self, fact: d.SettingsChanged) -> Tournament:
         chosen = {field: value for field in fact.__struct_fields__ if (value := getattr(fact, field)) is not None}
@@ -364,7 +368,6 @@ class Tournament:
         return replace(self, plan=msgspec.structs.replace(self._require_plan(), **chosen))
 
     def _with_teams(self, teams: Sequence[d.Entry]) -> Tournament:
-        self._require_plan()
         self._not_drawn()
         names = parse_names([team.name for team in teams], "team", fewest=1, known=self.entered)
         found = self
@@ -469,7 +472,7 @@ class Tournament:
 
     def _call(self, match: str) -> d.Call:
         if match not in self.calls:
-            raise IllegalActionError("{match} is not at a table", match=format_value(match))
+            raise IllegalActionError("{match} is not at a table", match=match)
         return self.calls[match]
 
     def _report(self, order: str) -> d.Report:

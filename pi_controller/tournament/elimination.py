@@ -24,7 +24,7 @@ from pi_controller.tournament.competition import (
 Kind = Literal["double", "single"]
 
 
-_AGAIN = "-L"
+AGAIN = "-L"
 """Ending of the id of a match of two teams that both forfeited one, for its place in the losers' bracket."""
 _Stage = tuple[int, int]
 """When a team is out, in the order of the places: a round, the third place, the final."""
@@ -63,7 +63,7 @@ class Elimination(Competition):
         self.kind: Kind = kind
         self._records = WeakKeyDictionary[TournamentState, _Record]()
         self._has_third = third_place
-        self._build = bracket.double if kind == "double" else partial(bracket.single, third_place=third_place)
+        self.build = bracket.double if kind == "double" else partial(bracket.single, third_place=third_place)
 
     def _make_pairings(self, state: TournamentState) -> tuple[Pairing, ...]:
         if not state.teams:
@@ -98,7 +98,7 @@ class Elimination(Competition):
         if len(losers) < 2 or self.kind == "single" or match.side != "winners":
             known[LoserOf(match.id)] = losers[0] if len(losers) == 1 else NOBODY
             return [pairing]
-        again = f"{match.id}{_AGAIN}"
+        again = f"{match.id}{AGAIN}"
         place = Pairing(
             again, (losers[0], losers[1]), self._losers_round(state, match.id), "losers", self.winner(state, again)
         )
@@ -126,7 +126,11 @@ class Elimination(Competition):
 
     def bracket(self, state: TournamentState) -> bracket.Bracket:
         """Return the bracket of the entered teams. Raises `ValueError` if there are none."""
-        return self._build(len(state.teams) - len(state.late), state.late)
+        return self.build(len(state.teams) - len(state.late), state.late)
+
+    def number_rounds(self, state: TournamentState) -> Mapping[str, int]:  # noqa: D102 - as the base class says
+        drawn, ids = self.bracket(state), {one.id for one in self.pairings(state)}
+        return bracket.match_steps(one for one in (*drawn.matches, drawn.reset) if one is not None and one.id in ids)
 
     def dependents(self, state: TournamentState, match: str) -> frozenset[str]:  # noqa: D102 - as the base class says
         return _find_dependents(self.bracket(state), match)
@@ -236,14 +240,14 @@ class Elimination(Competition):
 @cache
 def _find_dependents(drawn: bracket.Bracket, match: str) -> frozenset[str]:
     """Return the matches whose teams depend on the result of `match`, directly or not."""
-    sources: set[Source] = {LoserOf(match.removesuffix(_AGAIN))}
+    sources: set[Source] = {LoserOf(match.removesuffix(AGAIN))}
     found: set[str] = set()
-    if not match.endswith(_AGAIN):
+    if not match.endswith(AGAIN):
         sources.add(WinnerOf(match))
-        found.add(f"{match}{_AGAIN}")
+        found.add(f"{match}{AGAIN}")
     for later in drawn.matches:
         if later.a in sources or later.b in sources:
-            found |= {later.id, f"{later.id}{_AGAIN}"}
+            found |= {later.id, f"{later.id}{AGAIN}"}
             sources |= {WinnerOf(later.id), LoserOf(later.id)}
     if drawn.reset is not None and (match == FINAL or FINAL in found):
         found.add(RESET)

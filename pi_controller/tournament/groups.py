@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 from pi_controller.rules.base import InvalidActionError, Json
 from pi_controller.tournament.actions import EnterTeams
-from pi_controller.tournament.bracket import seed_order
+from pi_controller.tournament.bracket import match_steps, seed_order
 from pi_controller.tournament.competition import (
     Competition,
     Pairing,
@@ -99,6 +99,18 @@ class Groups(Competition):
             ),
             *(self.cup.pairings(cup) if cup is not None else ()),
         )
+
+    def number_rounds(self, state: TournamentState) -> Mapping[str, int]:
+        """Number the elimination after the groups; before its teams are settled, as it will be with all places."""
+        cup = self.parts(state).cup
+        groups = {one.id: one.round for one in self.pairings(state) if "." in one.id}
+        last = max(groups.values(), default=0)
+        if cup is not None:
+            later = self.cup.number_rounds(cup)
+        else:
+            count = 0 if state.qualifiers else len(self.letters) * self.places
+            later = match_steps(self.cup.build(count).matches) if count > 1 else {}
+        return {**groups, **{match: last + number for match, number in later.items()}}
 
     def dependents(self, state: TournamentState, match: str) -> frozenset[str]:
         """Return the play-offs of the group and the whole elimination, or the dependent matches in the elimination."""

@@ -134,6 +134,9 @@ class RoundRobin(Competition):
     def _check_can_leave(self, state: TournamentState, team: str) -> None:
         """Accept that a team leaves at any time: it goes behind those present."""
 
+    def number_rounds(self, state: TournamentState) -> Mapping[str, int]:  # noqa: D102 - as the base class says
+        return {one.id: one.round for one in self.pairings(state)}
+
     def dependents(self, state: TournamentState, match: str) -> frozenset[str]:
         """Return the play-offs after the round of `match`: their teams depend on every earlier result."""
         pairings = {pairing.id: pairing for pairing in self.pairings(state)}

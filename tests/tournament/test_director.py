@@ -137,10 +137,21 @@ def test_invalid_decision_is_refused_and_state_unchanged(fact, why):
     assert hall.now is before
 
 
-def test_teams_register_for_a_tournament_that_is_planned():
+@pytest.mark.parametrize(("game", "leaders"), [("dakota", {}), ("slahal", {TEAMS[0]: "Ann", TEAMS[1]: "Cy"})])
+def test_teams_entered_before_the_plan_get_its_roster(game, leaders):
     history = DecisionHistory()
-    with pytest.raises(IllegalActionError, match="plan"):
-        history.add(history.make_decision(1.0, "Ann", d.Entered((d.Entry(TEAMS[0]),))))
+    entries = d.Entry(TEAMS[0], ("Ann", "Bea")), d.Entry(TEAMS[1], ("Cy",)), d.Entry(TEAMS[2])
+    for fact in (d.Entered(entries), d.Planned("cup", game=game)):
+        history.add(history.make_decision(1.0, "Ann", fact))
+    assert history.now.entered == TEAMS[:3]
+    assert dict(history.now.registration.leaders) == leaders
+
+
+def test_plan_refuses_teams_larger_than_its_roster():
+    history = DecisionHistory()
+    history.add(history.make_decision(1.0, "Ann", d.Entered((d.Entry(TEAMS[0], tuple("ABCDEF")),))))
+    with pytest.raises(IllegalActionError, match="at most 5 players, not 6"):
+        history.make_decision(2.0, "Ann", d.Planned("cup"))
 
 
 def test_names_are_looked_at_before_the_drawing():
