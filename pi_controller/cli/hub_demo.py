@@ -17,12 +17,14 @@ from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.errors import UsageError
 from pi_controller.host.files import write_private_file
 from pi_controller.host.platform import call_at_stop_signals
 from pi_controller.hub.run import HubRun
 from pi_controller.hub.setup import CA
 from pi_controller.tournament.decisions import Announced, Entered, Entry, Planned, StreamTableChosen, TeamsDrawn
+from pi_controller.web.bracket_page import name_match
 
 if TYPE_CHECKING:
     from pi_controller.hub.director import Director
@@ -144,7 +146,7 @@ def _result_lines(now: Tournament) -> Iterator[str]:
     ):
         pairing = pairings[match]
         loser = next((team for team in pairing.teams if team != pairing.winner), "")
-        yield f"{match:6} {pairing.winner} beat {loser} at {source.table}"
+        yield f"{name_match(now.competition, pairing, ENGLISH)}: {pairing.winner} beat {loser} at {source.table}"
 
 
 def _end(director: Director, champion: str, seconds: float, url: str) -> None:
@@ -153,5 +155,6 @@ def _end(director: Director, champion: str, seconds: float, url: str) -> None:
     for pairing in now.competition.pairings(now.state):
         if champion in pairing.teams and pairing.winner is not None:
             other = next((team for team in pairing.teams if team != champion), "")
-            print(f"  {pairing.id:6} {'beat' if pairing.winner == champion else 'lost to'} {other}")
+            how = "beat" if pairing.winner == champion else "lost to"
+            print(f"  {name_match(now.competition, pairing, ENGLISH)}: {how} {other}")
     print(f"The draw, the bracket and all results: {url}", flush=True)

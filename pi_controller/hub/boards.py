@@ -21,7 +21,7 @@ from pi_controller.hub.decision_log import (
     DecisionLog,
     format_time,
 )
-from pi_controller.hub.hall import ID_WIDTH, wall_parts
+from pi_controller.hub.hall import WHOLE_CHARS, wall_parts
 from pi_controller.hub.join_server import Joining
 from pi_controller.hub.table_cards import format_judge_requests, tables_markup
 from pi_controller.hub.table_names import name_tables, same_names
@@ -30,21 +30,33 @@ from pi_controller.text import Sentence, join_words, mark
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.director import Tournament
 from pi_controller.tournament.schedule import Break, break_end, natural_order
-from pi_controller.tournament.timetable import MIN_PLAYED, ExpectedStart, Timetable, estimate_timetable
+from pi_controller.tournament.timetable import (
+    MIN_PLAYED,
+    ExpectedStart,
+    Timetable,
+    estimate_timetable,
+    measure_durations,
+)
 from pi_controller.web.bracket_page import bracket_values, name_match
 from pi_controller.web.bracket_sheets import bracket_sheets
 from pi_controller.web.host_marks import HostMarks
-from pi_controller.web.templates import render
+from pi_controller.web.room_page import score_lines
+from pi_controller.web.templates import render, text_size
 
 if TYPE_CHECKING:
-    from pi_controller.hub.director import Director, GameAtTable
+    from pi_controller.hub.director import Director, GameAtTable, PlayedGame
     from pi_controller.hub.hub import TableStatus
+    from pi_controller.tournament.competition import Pairing
 
 _HERE = Path(__file__).parent
 TIMETABLE_S = 20.0
 """A timetable is used for this long if no decision was made since."""
 DOUBT_S = 900.0
 """If the range of an estimate is longer than this, or than its time ahead, it is shown."""
+CALLED_CHARS = 110, 300, 500
+"""Limits above which the called matches are set smaller on the wall, so that they take two or three lines."""
+ON_DECK = 2
+"""How many of the next matches the announcer sees."""
 SPREADSHEET_MARKS = ("=", "+", "-", "@", "\t")
 """Characters that make a spreadsheet read a field as a formula."""
 
@@ -77,6 +89,7 @@ class Boards:
         self._tr = tr
         self.log = DecisionLog(director, self.table_name, tr, self._format_time)
         self._estimated: tuple[tuple[object, ...], float, Timetable | None] | None = None
+        self._final: tuple[int, PlayedGame | None] | None = None
 
     def _format_time(self, t: float | None, form: str = "%H:%M:%S") -> str:
         """Return `t` of the hub's clock as the machine's time of day."""
@@ -112,9 +125,18 @@ class Boards:
         teams = now.state.teams or now.entered
         if not 1 <= number <= len(teams):
             return None
-        team, part = teams[number - 1], self._team(number)
-        values = {"title": self.title(), "host": self.host, "team": team, "number": number, "part": part}
-        return render(_HERE / "team.html", self._tr, **values)
+        values = {"title": self.title(), "host": self.host, "team": teams[number - 1], "number": number}
+        return render(_HERE / "team.html", self._tr, regions=self._parts(f"team/{number}"), **values)
+
+    def _call_of_team(self, number: int) -> str:
+        """Return where team `number` is called to as a sentence, "" if it is not called."""
+        teams = self.now.state.teams or self.now.entered
+        team = teams[number - 1] if 1 <= number <= len(teams) else ""
+        call = next((one for one in self.now.calls.values() if team in one.teams and not one.started), None)
+        if call is None:
+            return ""
+        where = self._tr.text("{table}, now", table=self.table_name(call.table))
+        return f"{where}. {self._name_match(call.match)}."
 
     def _team(self, number: int) -> Markup:
         now = self.now
@@ -137,6 +159,8 @@ class Boards:
             soon=self._next_start_of(team) if call is None else None,
             break_=self._break_text(),
             names=self._match_names(),
+            over=now.is_over,
+            champion=now.champion if now.is_over else None,
         )
 
     def _next_start_of(self, team: str) -> tuple[str, str] | None:
@@ -191,6 +215,30 @@ class Boards:
             played=durations.played,
         )
 
+    def describe_day(self) -> str:
+        """Return how far the day is as text, with the time that is left if enough matches are measured."""
+        now = self.now
+        if not now.state.teams:
+            return ""
+        done = now.competition.progress(now.state)
+        played = self._tr.text("{played} of {count} matches played", played=done.decided, count=done.matches)
+        if now.is_over:
+            won = self._tr.text("{team} has won the tournament", team=now.champion or "")
+            return f"{won if now.champion else self._tr.text('There is no winner')}. {played}."
+        parts = [self._tr.text("Round {number} of {count}", number=done.round, count=done.rounds), played]
+        durations = measure_durations(now)
+        if durations.is_measured:
+            tables = max(1, len(self.table_availability().keys() - now.unused))
+            spans = max((done.matches - done.decided) / tables, done.rounds - done.round + 1)
+            parts.append(self._describe_left(durations.median_s * spans))
+        return f"{', '.join(parts)}."
+
+    def _describe_left(self, seconds: float) -> str:
+        """Return about how long it takes as text: in steps of 5 minutes, from an hour on of half an hour."""
+        if seconds < 3_300.0:
+            return self._tr.text("about {n} minutes left", n=_round_minutes(seconds))
+        return self._tr.text("about {n} h left", n=f"{round(seconds / 1_800) / 2:g}")
+
     def _break_text(self) -> str:
         """Return the break that is now or begins next, as text; "" without one."""
         t, breaks = self._clock(), self.now.breaks
@@ -219,6 +267,7 @@ class Boards:
                 rows.append(
                     {
                         "match": pairing.id,
+                        "name": name_match(now.competition, pairing, self._tr),
                         "game": n + 1,
                         "round": pairing.round,
                         "bracket": pairing.side,
@@ -241,7 +290,7 @@ class Boards:
         writer = csv.writer(out)
         writer.writerow(["match", "game", "team_1", "team_2", "winner", "walkover", "table", "judge", "ended"])
         for row in self.results():
-            fields = [row["match"], row["game"], *row["teams"], row["winner"], row["walkover"], row["table"]]
+            fields = [row["name"], row["game"], *row["teams"], row["winner"], row["walkover"], row["table"]]
             fields += [row["judge"], self._format_time(row["ended"], "%Y-%m-%d %H:%M:%S")]
             writer.writerow([_escape_formula(str(field)) for field in fields])
         return out.getvalue()
@@ -270,7 +319,7 @@ class Boards:
         now = self.now
         plan = now.plan
         if plan is None:
-            return {"title": "", "game": "", "seed": "", "entered": [], "calls": [], "announcement": ""}
+            return {"title": "", "game": "", "seed": "", "entered": list(now.entered), "calls": [], "announcement": ""}
         return {
             "title": plan.title,
             "game": plan.game,
@@ -322,7 +371,8 @@ class Boards:
     def _parts(self, page: str) -> dict[str, Markup]:
         now = self.now
         if page.startswith("team/"):
-            return {"team": self._team(int(page.removeprefix("team/")))}
+            number = int(page.removeprefix("team/"))
+            return {"team": self._team(number), "news": Markup.escape(self._call_of_team(number))}
         found: dict[str, Markup] = {
             "title": Markup.escape(self.title()),
             "notice": self._render("notice", text_=now.announcement),
@@ -332,12 +382,16 @@ class Boards:
             found["wanted"] = Markup.escape(format_judge_requests(self.tables, self._tr))
         if page in ("boards", "hall", "bracket", "results") and now.plan is not None:
             found["bracket"] = self._bracket(page)
+        if page in ("hall", "announcer"):
+            found["end"] = self._end()
         if page == "hall":
             found["wall"] = self._wall()
         if page in ("boards", "hall", "director"):
             found["clock"] = self._clock_shown()
             queue = self._queue()
-            found |= {"queue": self._render("queue", **queue), "called": self._render("called", calls=queue["calls"])}
+            spoken = "".join(f"{table} {' - '.join(call.teams)}" for call, table, _ in queue["calls"])
+            called = self._render("called", calls=queue["calls"], length=text_size(spoken, CALLED_CHARS))
+            found |= {"queue": self._render("queue", **queue), "called": called}
         if page == "announcer":
             found["announcer"] = self._announcer()
         if page == "director":
@@ -368,11 +422,51 @@ class Boards:
         """Return the tables' cards; the wall has none after the final: their last matches are over."""
         if page == "hall" and self.now.is_over:
             return Markup()
-        return tables_markup(self.tables, self._tr, self._match_labels(), self._clock())
+        names = self._match_names()
+        matches = {table: names[match] for table, match in self._match_labels().items()}
+        return tables_markup(self.tables, self._tr, matches, self._clock())
 
     def _wall(self) -> Markup:
         parts = wall_parts(self.now.competition, self.now.state, self._tr) if self.now.state.teams else ()
-        return self._render("wall", parts=parts, id_width=ID_WIDTH)
+        return self._render("wall", parts=parts, whole=WHOLE_CHARS)
+
+    def _end(self) -> Markup:
+        """Return the champion with the result of the final, or with the next two places; nothing before the end."""
+        now = self.now
+        if not now.is_over:
+            return Markup()
+        champion, final = now.champion, next((one for one in reversed(now.pairings) if one.side == "final"), None)
+        places = [row["team"] for row in now.competition.standings(now.state) if row["place"] in {2, 3}]
+        values: dict[str, Any] = {"over": True, "champion": champion, "final": "", "places": places[:2], "lines": ()}
+        if champion is not None and final is not None:
+            values |= self._describe_final(champion, final)
+        return self._render("end", **values)
+
+    def _describe_final(self, champion: str, final: Pairing) -> dict[str, Any]:
+        """Return the result of the final as text, and the lines of its last game's scores."""
+        other = next((team for team in final.teams if team != champion), "")
+        played = self._final_game(final.id)
+        won = self.now.competition.games_won(self.now.state, final)
+        if played is not None and self.now.competition.best_of == 1:
+            won = {team: played.scores[side] for side, team in played.teams.items()}
+        if not other:
+            return {}
+        text = self._tr.text("Final against {team}", team=other)
+        if played is not None or self.now.competition.best_of > 1:
+            score = {"n": won.get(champion, 0), "m": won.get(other, 0)}
+            text = self._tr.text("Final: {n} to {m} against {team}", team=other, **score)
+        if played is None or played.course is None:
+            return {"final": text}
+        keys = {side: side.lower() for side in played.teams}
+        sides = {keys[side]: team for side, team in played.teams.items()}
+        return {"final": text, "lines": score_lines(played.course.scores, keys), "sides": sides}
+
+    def _final_game(self, match: str) -> PlayedGame | None:
+        """Return the last game of the final, read once after each decision."""
+        seq = len(self.director.history.decisions)
+        if self._final is None or self._final[0] != seq:
+            self._final = seq, self.director.played_game(match)
+        return self._final[1]
 
     def _queue(self) -> dict[str, Any]:
         """Return the values of the called and the waiting matches, in the order in which they will be called."""
@@ -399,13 +493,12 @@ class Boards:
         }
 
     def _announcer(self) -> Markup:
-        """Return the matches to announce now, those on deck (as many as there are tables), and as many after them."""
+        """Return the matches to announce now, and those on deck."""
         values, now = self._queue(), self.now
-        tables = max(1, sum(can_take for can_take in self.table_availability().values()))
-        waiting = values.pop("waiting")
         return self._render(
             "announcer",
-            next_up=(waiting[:tables], waiting[tables : 2 * tables]),
+            next_up=values.pop("waiting")[:ON_DECK],
+            over=now.is_over,
             said=now.said,
             missing=set(now.state.teams) - now.here if now.here else (),
             **values,
@@ -433,6 +526,7 @@ class Boards:
             host=self.host,
             rows=rows,
             players=now.registration.teams,
+            names=self._match_names(),
         )
 
     def _console(self) -> dict[str, Markup]:
@@ -462,11 +556,12 @@ class Boards:
             for one in self.log.newest()
         ]
         decided = [pairing for pairing in now.pairings if pairing.id in now.state.games]
-        joining = self._joining() or Joining()
+        joining, names = self._joining() or Joining(), self._match_names()
         return {
+            "day": Markup.escape(self.describe_day()),
             "alerts": self._render("alerts", notes=self._alerts()),
-            "reports": self._render("reports", reports=list(now.reports.values()), name=self.table_name),
-            "protests": self._render("protests", protests=now.open_protests, at_tables=protests),
+            "reports": self._render("reports", reports=list(now.reports.values()), name=self.table_name, names=names),
+            "protests": self._render("protests", protests=now.open_protests, at_tables=protests, names=names),
             "clock_buttons": self._render(
                 "clock_buttons",
                 clock=clock,
@@ -494,6 +589,7 @@ class Boards:
                 then=[(value, self._tr.text(label)) for value, label in LATER_MATCH_CHOICES],
                 tables=here,
                 name=self.table_name,
+                names=names,
             ),
             "breaks": self._render(
                 "breaks",
@@ -507,6 +603,7 @@ class Boards:
             "setup": self._render(
                 "setup",
                 now=now,
+                names=names,
                 day_choices=[
                     (field, self._tr.text(label), [(value, self._tr.text(word)) for value, word in choices])
                     for field, label, choices in DAY_CHOICES
@@ -541,23 +638,34 @@ class Boards:
             if one.state == "ready"
         }
 
-    def insert_table_names(self, sentence: Sentence) -> Sentence:
-        """Return `sentence` with the display name of each table as its value `table`."""
-        return sentence.map(lambda name, value: self.table_name(str(value)) if name == "table" else value)
+    def insert_names(self, sentence: Sentence) -> Sentence:
+        """Return `sentence` with the display names of its values `table`, and of those that begin with `match`."""
+        names = self._match_names()
+
+        def insert(name: str, value: object) -> object:
+            if name == "table":
+                return self.table_name(str(value))
+            return names.get(str(value), value) if name.startswith("match") else value
+
+        return sentence.map(insert)
 
     def explain_blocked_correction(self, matches: Sequence[str]) -> tuple[str, str]:
         """Return the message and hint for a correction that is refused because later `matches` have begun."""
         choices = ", ".join(f"“{self._tr.text(label)}”" for _, label in LATER_MATCH_CHOICES)
         return (
-            self._tr.text("later matches have begun: {matches}", matches=join_words(matches)),
+            self._tr.text("later matches have begun: {matches}", matches="; ".join(map(self._name_match, matches))),
             self._tr.text(
                 "choose under “{label}”: {choices}", label=self._tr.text("If later matches have begun"), choices=choices
             ),
         )
 
-    def _name_match(self, one: GameAtTable | d.Call) -> dict[str, str]:
+    def _name_match(self, match: str) -> str:
+        return self._match_names().get(match, match)
+
+    def _describe_game(self, one: GameAtTable | d.Call) -> dict[str, str]:
         """Return table, match and teams as text, for a sentence."""
-        return {"table": self.table_name(one.table), "match": one.match, "teams": join_words(one.teams)}
+        names = {"table": self.table_name(one.table), "match": self._name_match(one.match)}
+        return names | {"teams": join_words(one.teams)}
 
     def _alerts(self) -> list[str]:
         """Return what needs the director's attention, each with its table and what to do."""
@@ -573,7 +681,7 @@ class Boards:
             )
             for name, tables in same_names(self.tables)
         ]
-        found += [self._tr.text(self.insert_table_names(note)) for note in list(self.director.notes.values())]
+        found += [self._tr.text(self.insert_names(note)) for note in list(self.director.notes.values())]
         return sorted({*filter(None, found)})
 
     def _describe_void_game(self, game: GameAtTable) -> str:
@@ -581,21 +689,21 @@ class Boards:
         connected = game.table in self.table_availability()
         if not game.void or not game.begun or game.table in self.now.unused:
             return ""
-        values = self._name_match(game)
+        values = self._describe_game(game)
         if game.undone:
             what = self._tr.text(
-                "The judge at {table} took back the end of match {match} ({teams}) after its result counted."
+                "The judge at {table} took back the end of a game after its result counted: {match} ({teams})."
             )
             hint = self._tr.text("If the result is wrong, correct it under “Matches”.")
             return f"{what} {hint}".format(**values)
         if game.void == "moved":
             if not connected:
                 return ""  # the people have left it
-            what = self._tr.text("{table} gets no new match: it still shows match {match}, which was moved.")
+            what = self._tr.text("{table} gets no new match: it still shows one that was moved, {match}.")
         elif game.void == "decided":
-            what = self._tr.text("{table} is still playing match {match} ({teams}), whose result is entered.")
+            what = self._tr.text("{table} is still playing a match whose result is entered: {match} ({teams}).")
         else:
-            what = self._tr.text("{table} is still playing match {match} ({teams}), which no longer counts.")
+            what = self._tr.text("{table} is still playing a match that no longer counts: {match} ({teams}).")
         hint = (
             self._tr.text("Ask the judge to touch “Close game, take next match” on the judge's page.")
             if connected
@@ -610,16 +718,18 @@ class Boards:
 
         A lost table cannot tell whether its match has begun or ended, so nobody is late there.
         """
-        now, values = self.now, self._name_match(call)
+        now, values = self.now, self._describe_game(call)
         if now.current_order(call) in now.reports:
             return ""
         if call.table in {one.table for one in self.tables if one.state != "ready"}:
             if call.table in now.unused:
                 return ""
             if not call.started:
-                what = self._tr.text("{table} has no connection; match {match} ({teams}) was called there.", **values)
+                what = self._tr.text(
+                    "{table} has no connection; a match was called there: {match} ({teams}).", **values
+                )
                 return f"{what} {self._tr.text('Go there and look whether they play, before you decide anything.')}"
-            what = self._tr.text("{table} has no connection; it plays match {match} ({teams}).")
+            what = self._tr.text("{table} has no connection; it plays {match} ({teams}).")
             hint = self._tr.text(
                 "Go there and look: its game goes on without the hub. If the table itself has failed, "
                 "move the match to a free table, or enter its result, under “Matches”."

@@ -11,7 +11,9 @@ from pi_controller.display.i18n import Translator
 from pi_controller.text import join_words, mark
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.actions import Then
+from pi_controller.tournament.competition import Pairing
 from pi_controller.tournament.director import Tournament
+from pi_controller.web.bracket_page import name_match
 
 if TYPE_CHECKING:
     from pi_controller.hub.director import Director
@@ -69,26 +71,26 @@ _SENTENCES: Mapping[type, str | tuple[str, str]] = {
     d.Appointed: mark("Judges: {judges}."),
     d.Dismissed: mark("{judge} is no longer a judge."),
     d.TableUsed: (mark("{table} gets no matches."), mark("{table} gets matches again.")),
-    d.Assigned: mark("Match {match}, {first} against {second}: called to {table}."),
-    d.Recalled: mark("Match {match} recalled from {table}."),
-    d.Moved: mark("Match {match}, {first} against {second}: moved from {before} to {table}."),
-    d.MatchStarted: mark("Match {match} began at {table}."),
-    d.Reported: mark("Match {match}: {winner} beat {other} at {table}. The result is pending."),
-    d.Retracted: mark("Match {match}: {table} took its result back."),
-    d.Confirmed: mark("Match {match}: {winner} beats {other}. The result of {table} counts."),
-    d.Rejected: mark("Match {match}: the result of {table} does not count."),
-    d.Result: mark("Match {match}: {winner} beats {other}. Entered by hand."),
-    d.TieEntered: mark("Match {match}: neither {first} nor {second} wins."),
+    d.Assigned: mark("{match}, {first} against {second}: called to {table}."),
+    d.Recalled: mark("{match}: recalled from {table}."),
+    d.Moved: mark("{match}, {first} against {second}: moved from {before} to {table}."),
+    d.MatchStarted: mark("{match}: begun at {table}."),
+    d.Reported: mark("{match}: {winner} beat {other} at {table}. The result is pending."),
+    d.Retracted: mark("{match}: {table} took its result back."),
+    d.Confirmed: mark("{match}: {winner} beats {other}. The result of {table} counts."),
+    d.Rejected: mark("{match}: the result of {table} does not count."),
+    d.Result: mark("{match}: {winner} beats {other}. Entered by hand."),
+    d.TieEntered: mark("{match}: neither {first} nor {second} wins."),
     d.MatchClockSet: (mark("Clock of round {round} stopped."), mark("Clock of round {round} started.")),
-    d.Corrected: mark("Match {match} corrected: {winner} beats {other}.{then}"),
-    d.Replayed: mark("Match {match}, {first} against {second}, is played again: its result is void."),
-    d.Forfeited: mark("{team} loses match {match} and stays in the tournament."),
+    d.Corrected: mark("{match}, corrected: {winner} beats {other}.{then}"),
+    d.Replayed: mark("{match}, {first} against {second}, is played again: its result is void."),
+    d.Forfeited: mark("{match}: {team} loses it and stays in the tournament."),
     d.TeamWithdrawn: mark("{team} is out of the tournament."),
     d.Reinstated: mark("{team} is back in the tournament."),
     d.PlayerAbsent: mark("{player} does not play."),
     d.PlayerReturned: mark("{player} can play again."),
-    d.Protested: mark("{team} protests about match {match}: {text}"),
-    d.ProtestDecided: mark("Protest of {team} about match {match}: {ruling}."),
+    d.Protested: mark("{match}: {team} protests: {text}"),
+    d.ProtestDecided: mark("{match}, protest of {team}: {ruling}."),
     d.BreakPlanned: mark("Break from {begins} to {ends}."),
     d.BreakCancelled: mark("Break cancelled: {begins} to {ends}."),
     d.MachineClockSet: mark("The machine's clock was set: breaks keep their time of day."),
@@ -183,9 +185,9 @@ class DecisionLog:
             values.setdefault("table", call.table)
             values["before"] = self._table_name(call.table)
         teams: tuple[str | None, ...] = call.teams if call is not None else ()
-        teams = next((one.teams for one in before.pairings if one.id == match), teams)
-        first, second = (*(team or "?" for team in teams), "?", "?")[:2]
-        values |= {"match": match, "first": first, "second": second}
+        pairing = _find_pairing(before, match)
+        first, second = (*(team or "?" for team in (pairing.teams if pairing else teams)), "?", "?")[:2]
+        values |= {"match": self._name_match(before, match), "first": first, "second": second}
         if "winner" in values:
             values["other"] = second if values["winner"] == first else first
         if "table" in values:
@@ -209,7 +211,10 @@ class DecisionLog:
                 values["judges"] = join_words(judges)
             case d.ProtestDecided(protest=number):
                 held = next((one for one in before.protests if one.number == number), None)
-                values |= {"team": held.team if held else "?", "match": held.match if held else "?"}
+                values |= {
+                    "team": held.team if held else "?",
+                    "match": self._name_match(before, held.match if held else ""),
+                }
             case d.Corrected(then=then):
                 values["then"] = (
                     f" {self._tr.text('Later matches')}: {self._tr.text(dict(LATER_MATCH_CHOICES)[then])}."
@@ -220,6 +225,10 @@ class DecisionLog:
                 pass
         return values
 
+    def _name_match(self, before: Tournament, match: str) -> str:
+        pairing = _find_pairing(before, match)
+        return "?" if pairing is None else name_match(before.competition, pairing, self._tr)
+
     def _describe_settings(self, fact: d.SettingsChanged) -> list[str]:
         """Return each changed setting with its new value, as text."""
         found = [
@@ -229,6 +238,10 @@ class DecisionLog:
         ]
         minutes = ((self._tr.text(label), getattr(fact, field)) for field, label in DAY_MINUTES)
         return found + [f"{label}: {seconds / 60:g}" for label, seconds in minutes if seconds is not None]
+
+
+def _find_pairing(now: Tournament, match: str) -> Pairing | None:
+    return next((one for one in now.pairings if one.id == match), None)
 
 
 def format_time(t: float | None, form: str = "%H:%M:%S") -> str:

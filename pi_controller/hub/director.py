@@ -21,9 +21,11 @@ from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import GameCopy, Order, Reply
 from pi_controller.hub.store import StoreError
 from pi_controller.journal import file
+from pi_controller.journal.score_history import ScoreHistory, build_score_history
 from pi_controller.referee.facts import Fact as GameFact
 from pi_controller.referee.facts import GameOpened, MatchGiven
 from pi_controller.referee.history import History as GameHistory
+from pi_controller.referee.history import fold
 from pi_controller.referee.judge import VoidReason
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError
@@ -73,6 +75,14 @@ class GameAtTable(NamedTuple):
     void: VoidReason
     begun: bool
     undone: bool = False
+
+
+class PlayedGame(NamedTuple):
+    """A game of a match that a table has played: its teams and scores by side, and how the scores came about."""
+
+    teams: Mapping[str, str]
+    scores: Mapping[str, int]
+    course: ScoreHistory | None
 
 
 class _Game(NamedTuple):
@@ -248,6 +258,32 @@ class Director:
                     found.append(GameAtTable(table, match.match, match.order, teams, why, begun, undone))
             return tuple(found)
 
+    def played_game(self, match: str) -> PlayedGame | None:
+        """Return the last game of `match`; None if a person entered its result, or if its records cannot be read.
+
+        Raises `StoreError`.
+        """
+        with self._lock:
+            source = next(reversed(self.now.sources.get(match, ())), None)
+            if source is None or not source.epoch:
+                return None
+            records: list[tuple[int, GameFact]] = []
+            try:
+                records += ((row.batch, file.decode(row.body)) for row in self._inbox.rows(source.table, source.epoch))
+                opened = next((fact for _, fact in records if isinstance(fact, GameOpened)), None)
+                if opened is None:
+                    return None
+                rules = registry.game(opened.game, opened.options)
+                story = fold(rules, records)
+                course = build_score_history(rules, records)
+            except StoreError:
+                raise
+            except MatError:  # another version of the program wrote it
+                return None
+            teams = {side: self.now.team_name(name) for side, name in dict(story.teams).items()}
+            scores = rules.scoreboard(rules.sheet(story.state)).scores
+            return PlayedGame(teams, {side: n for side, n in scores.items() if side in teams}, course)
+
     def teams_in_void_games(self) -> dict[str, GameAtTable]:
         """Return {team: game} of teams that still play a void match, without those at tables out of use.
 
@@ -359,7 +395,7 @@ class Director:
                 self.notes.pop(table, None)
                 self._refusals.pop(table, None)
                 return
-            text = Sentence("{table}: match {match} was not taken: {why}", table=table, match=call.match, why=reply.why)
+            text = Sentence("{table} did not take {match}: {why}", table=table, match=call.match, why=reply.why)
             self.note(table, text, table)
             self._away[table] = t + min(MAX_RETRY_REFUSED_S, RETRY_REFUSED_S * 2.0 ** self._refusals.get(table, 0))
             self._refusals[table] = self._refusals.get(table, 0) + 1
@@ -587,7 +623,7 @@ class Director:
         for team in pairing.teams:
             if team is not None and (game := sitting.get(team)) is not None:
                 raise IllegalActionError(
-                    "{team} still plays match {match} at {table}, which no longer counts",
+                    "{team} still plays at {table}, a match that no longer counts: {match}",
                     "close that game at its table first",
                     team=team,
                     match=game.match,

@@ -513,14 +513,17 @@ class HubPages:
         except LaterMatchesStartedError as error:
             raise IllegalActionError(*self._boards.explain_blocked_correction(error.matches)) from error
         except (IllegalActionError, InvalidActionError) as error:
-            raise type(error)(*map(self._boards.insert_table_names, error.sentences)) from error
+            raise type(error)(*map(self._boards.insert_names, error.sentences)) from error
 
     async def _undo(self, request: Request) -> Response:
         session = await self._signing.require_session(request)
         sent = await requests.read_request(request, UndoSent)
         self._require_right(session.person.role, "undo")
         undo, actor = self._director.undo, session.person.name
-        done = await asyncio.to_thread(undo, self._clock(), actor, "", sent.key)
+        try:
+            done = await asyncio.to_thread(undo, self._clock(), actor, "", sent.key)
+        except IllegalActionError as error:
+            raise IllegalActionError(*map(self._boards.insert_names, error.sentences)) from error
         return requests.json_response({"ok": True, **done._asdict()})
 
     async def _teams(self, request: Request) -> Response:

@@ -5,13 +5,15 @@ feed it. The table below has the same content for people who cannot see the draw
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import Any, NamedTuple
 
 from pi_controller.display.i18n import Translator
+from pi_controller.text import mark
 from pi_controller.tournament import Competition, Pairing, TournamentState
 from pi_controller.tournament.bracket import LoserOf, Match, Seed, Source, WinnerOf
-from pi_controller.tournament.elimination import Elimination
+from pi_controller.tournament.elimination import AGAIN, Elimination
 from pi_controller.tournament.groups import Groups
 
 
@@ -39,9 +41,10 @@ class Slot(NamedTuple):
 
 
 class Box(NamedTuple):
-    """A match in the drawing; `x`, `y` is its upper left corner."""
+    """A match in the drawing; `name` is its place in its round ("" if it has one), `x`, `y` its upper left corner."""
 
     match: str
+    name: str
     x: int
     y: float
     slots: tuple[Slot, Slot]
@@ -146,7 +149,7 @@ def drawn_matches(competition: Elimination, state: TournamentState) -> list[Matc
     return [match for match in (*bracket.matches, bracket.reset) if match is not None and match.id in ids]
 
 
-def place_matches(columns: Mapping[Match, int], top: float, grid: Grid = GRID) -> dict[str, tuple[int, float]]:
+def place_matches(columns: Mapping[Match, int], top: float) -> dict[str, tuple[int, float]]:
     """Return the positions of matches in their columns, each centred between those of `columns` that feed it."""
     at: dict[str, tuple[int, float]] = {}
     lowest: dict[int, float] = {}
@@ -154,23 +157,23 @@ def place_matches(columns: Mapping[Match, int], top: float, grid: Grid = GRID) -
         sources = [source.match for source in (match.a, match.b) if isinstance(source, WinnerOf)]
         before = [at[source][1] for source in sources if source in at]
         # a match without a source here goes below the last of its column
-        y = max(fmean(before) if before else top, lowest.get(column, top - grid.row) + grid.row)
+        y = max(fmean(before) if before else top, lowest.get(column, top - GRID.row) + GRID.row)
         lowest[column] = y
-        at[match.id] = (column * grid.column, y)
+        at[match.id] = (column * GRID.column, y)
     return at
 
 
-def connect(match: Match, at: Mapping[str, tuple[int, float]], grid: Grid = GRID) -> list[str]:
+def connect(match: Match, at: Mapping[str, tuple[int, float]]) -> list[str]:
     """Return the lines to a match from the matches whose winners it takes."""
     x, y = at[match.id]
     found: list[str] = []
     for place, source in enumerate((match.a, match.b)):
         if isinstance(source, WinnerOf) and source.match in at and (match.round == 1 or match.side != "final"):
             from_x, from_y = at[source.match]
-            gap = grid.column - grid.width
-            half = (x + from_x + grid.width) // 2 if x - from_x <= grid.column else x - gap // 2
-            end = y + grid.height * (0.25 + 0.5 * place)
-            found.append(f"M{from_x + grid.width} {from_y + grid.height / 2:g} H{half} V{end:g} H{x}")
+            gap = GRID.column - GRID.width
+            half = (x + from_x + GRID.width) // 2 if x - from_x <= GRID.column else x - gap // 2
+            end = y + GRID.height * (0.25 + 0.5 * place)
+            found.append(f"M{from_x + GRID.width} {from_y + GRID.height / 2:g} H{half} V{end:g} H{x}")
     return found
 
 
@@ -183,51 +186,84 @@ def make_box(
     tr: Translator,
 ) -> Box:
     """Return the box of a match at `at`."""
+    slots = make_slots(competition, state, match, pairing, tr)
+    return Box(match.id, name_place(pairing, tr), *at, slots, pairing.open)
+
+
+def make_slots(
+    competition: Elimination, state: TournamentState, match: Match, pairing: Pairing, tr: Translator
+) -> tuple[Slot, Slot]:
+    """Return the two lines of a match."""
     games = competition.games_won(state, pairing) if competition.best_of > 1 else {}
-    first, second = (
-        Slot(
-            _source_text(source, tr) if team is None else team or tr.text("nobody"),
-            bool(team),
-            bool(team) and team == pairing.winner,
-            games.get(team) if team and games else None,
-        )
-        for team, source in zip(pairing.teams, (match.a, match.b), strict=True)
-    )
-    return Box(match.id, *at, (first, second), pairing.open)
+
+    def make(team: str | None, source: Source) -> Slot:
+        text = _source_text(competition, state, match, source, tr) if team is None else team or tr.text("nobody")
+        is_winner = bool(team) and team == pairing.winner
+        return Slot(text, bool(team), is_winner, games.get(team) if team and games else None)
+
+    return make(pairing.teams[0], match.a), make(pairing.teams[1], match.b)
 
 
-def _source_text(source: Source, tr: Translator) -> str:
-    match source:
-        case WinnerOf(match):
-            return tr.text("Winner of {match}", match=match)
-        case LoserOf(match):
-            return tr.text("Loser of {match}", match=match)
-        case Seed(number):
-            return tr.text("Team {number}", number=number)
-        case _:
-            return ""
+def _source_text(competition: Elimination, state: TournamentState, match: Match, source: Source, tr: Translator) -> str:
+    """Return whom a place of `match` is for: a seed, or the winner or loser of an earlier match by its name."""
+    if isinstance(source, Seed):
+        return tr.text("Team {number}", number=source.number)
+    if not isinstance(source, WinnerOf | LoserOf):
+        return ""
+    before = next(one for one in competition.bracket(state).matches if one.id == source.match)
+    if isinstance(source, WinnerOf) and match.side == "final" and competition.kind == "double":
+        is_winners = before.side == "winners"
+        return tr.text("Winner of the winners' side") if is_winners else tr.text("Winner of the losers' side")
+    template = mark("Winner of round {round}, match {number}")
+    if isinstance(source, LoserOf):
+        template = mark("Loser of round {round}, match {number}")
+    return tr.text(template, round=before.round, number=_place(before.id))
 
 
 class Round(NamedTuple):
-    """The matches of a round, with its name."""
+    """The matches of a round, each with its place in it as text; with the round's name."""
 
     name: str
-    matches: tuple[Pairing, ...]
+    matches: tuple[tuple[str, Pairing], ...]
 
 
 def name_match(competition: Competition, pairing: Pairing, tr: Translator) -> str:
-    """Return the name of a match for people: its round, and its place in it where that has more."""
-    place = pairing.id.rpartition("-")[2]
-    if pairing.side in {"final", "third"} or pairing.id.startswith("P"):
-        return _round_name(competition, pairing, tr)
-    return tr.text("{round}, match {number}", round=_round_name(competition, pairing, tr), number=place)
+    """Return the name of a match for people: its round, and its place in it if that has more."""
+    if pairing.id.endswith(AGAIN):
+        letter, _, place = pairing.id.removesuffix(AGAIN).partition("-")
+        before = replace(pairing, id=f"{letter}-{place}", side="winners", round=int(letter[1:]))
+        return tr.text("{match}, for the loser's place", match=name_match(competition, before, tr))
+    round_ = name_round(competition, pairing, tr)
+    if not name_place(pairing, tr):
+        return round_
+    return tr.text("{round}, match {number}", round=round_, number=_place(pairing.id))
 
 
-def _round_name(competition: Competition, pairing: Pairing, tr: Translator) -> str:
+def name_place(pairing: Pairing, tr: Translator) -> str:
+    """Return the name of a match below that of its round; "" if there is one such match."""
+    if pairing.side in {"final", "third"} or _is_play_off(pairing):
+        return ""
+    if pairing.id.endswith(AGAIN):
+        return tr.text("For the loser's place")
+    return tr.text("Match {number}", number=_place(pairing.id))
+
+
+def _place(match: str) -> str:
+    return match.rpartition("-")[2]
+
+
+def _is_play_off(pairing: Pairing) -> bool:
+    return pairing.side is None and pairing.id.rpartition(".")[2].startswith("P")
+
+
+def name_round(competition: Competition, pairing: Pairing, tr: Translator) -> str:
+    """Return the name of the round of a match for people, with its side of the bracket or its group."""
     cup = competition.cup if isinstance(competition, Groups) else competition
     is_single = isinstance(cup, Elimination) and cup.kind == "single"
     group, dot, _ = pairing.id.partition(".")
     number = pairing.round
+    if dot and _is_play_off(pairing):
+        return tr.text("Group {group}, play-off", group=group)
     if dot:
         return tr.text("Group {group}, round {number}", group=group, number=number)
     match pairing.side:
@@ -240,13 +276,13 @@ def _round_name(competition: Competition, pairing: Pairing, tr: Translator) -> s
         case "final":
             return tr.text("Final") if is_single else tr.text("Final, match {number}", number=number)
         case _:
-            return tr.text("Play-off") if pairing.id.startswith("P") else tr.text("Round {number}", number=number)
+            return tr.text("Play-off") if _is_play_off(pairing) else tr.text("Round {number}", number=number)
 
 
 def _rounds(competition: Competition, pairings: Sequence[Pairing], tr: Translator) -> tuple[Round, ...]:
     """Return the rounds that have a match between two known teams."""
-    found: dict[str, list[Pairing]] = {}
+    found: dict[str, list[tuple[str, Pairing]]] = {}
     for pairing in pairings:
         if all(pairing.teams):
-            found.setdefault(_round_name(competition, pairing, tr), []).append(pairing)
+            found.setdefault(name_round(competition, pairing, tr), []).append((name_place(pairing, tr), pairing))
     return tuple(Round(name, tuple(matches)) for name, matches in found.items())

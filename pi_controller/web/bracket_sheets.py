@@ -14,7 +14,7 @@ from pi_controller.web.bracket_page import (
     bracket_values,
     drawn_matches,
     find_elimination,
-    make_box,
+    make_slots,
     name_match,
 )
 from pi_controller.web.templates import render
@@ -166,9 +166,7 @@ def _make_cell(
     pairing, ids = pairings[match.id], {one.id for one in _list_feeders(match, columns)}
     slots = tuple(
         slot._replace(text="") if isinstance(source, WinnerOf) and source.match in ids and not slot.known else slot
-        for slot, source in zip(
-            make_box(competition, state, match, pairing, (0, 0), tr).slots, (match.a, match.b), strict=True
-        )
+        for slot, source in zip(make_slots(competition, state, match, pairing, tr), (match.a, match.b), strict=True)
     )
     name = name_match(competition, pairing, tr)
     if match.side in {"winners", "losers"}:  # the heading names the side

@@ -217,8 +217,8 @@ class LogWriter:
             case facts.TeamsNamed(teams=named):
                 both = {key: isolate_name(clean_name(named.get(team, ""))) for key, team in (("a", "A"), ("b", "B"))}
                 return self._tr.text("The teams are {a} and {b}", **both)
-            case facts.MatchGiven(match=match):
-                return self._tr.text("A game of the tournament's match {match}", match=match)
+            case facts.MatchGiven():
+                return self._tr.text("A game of the tournament")
             case facts.MatchVoid(why=reason):
                 return (
                     self._tr.text(phrases.VOID_REASONS.get(reason, phrases.VOID_REASONS["changed"]))

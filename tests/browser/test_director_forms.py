@@ -30,7 +30,8 @@ CHOOSE = """form => {
       const last = options.at(-1) ?? field.options[0];
       field.value = last.value;
       field.selectedIndex = last.index;
-      chosen[field.name] = [last.value, last.dataset.winner, last.dataset.team].filter(Boolean);
+      const { winner, team, name = last.value } = last.dataset;
+      chosen[field.name] = [[last.value, name], [winner, winner], [team, team]].filter(([value]) => value);
     } else if (field.type === "checkbox") {
       field.checked = !field.defaultChecked;
       chosen[field.name] = [];
@@ -39,7 +40,7 @@ CHOOSE = """form => {
       const order = () => field.value.trim().split("\\n").reverse().join("\\n");
       const text = { order: order(), options: "points=7", table: "t09" }[field.name] ?? `chosen ${field.name}`;
       field.value = { number, time: "14:00" }[field.type] ?? text;
-      chosen[field.name] = field.value.split(/[\\n=]/);
+      chosen[field.name] = field.value.split(/[\\n=]/).map(one => [one, one]);
     }
     field.dispatchEvent(new Event("input", { bubbles: true }));
     field.dispatchEvent(new Event("change", { bubbles: true }));
@@ -154,8 +155,8 @@ def sent_by(page, form, sent):
     n, question = len(sent), ""
     button = form.query_selector("button[data-why], button:not([type=button]):not([type=reset])")
     button.click()
-    wait_until(page, lambda: len(sent) > n or form.query_selector("[data-asked]"))
-    if len(sent) == n and form.query_selector("[data-asked]"):
+    wait_until(page, lambda: len(sent) > n or form.query_selector("[data-second]"))
+    if len(sent) == n and form.query_selector("[data-second]"):
         question = form.evaluate("form => form.querySelector('.ask')?.textContent ?? ''")
         button.click()
         wait_until(page, lambda: len(sent) > n)
@@ -195,10 +196,10 @@ def test_every_form_sends_its_choices_after_ten_updates(site, chromium, view, ne
             body, question = sent_by(page, found(page, key), sent)
             body = json.dumps(json.loads(body), ensure_ascii=False)
             for name, values in chosen[key].items():
-                for value in values:
+                for value, words in values:
                     sent_value = str(60 * int(value)) if name in IN_MINUTES else value
                     assert re.search(rf'[": ]{re.escape(sent_value)}[",}} ]', body), (key, body)
-                    assert value in question or "ask" not in json.loads(key) or value in OTHER_WORDS, (key, question)
+                    assert words in question or "ask" not in json.loads(key) or value in OTHER_WORDS, (key, question)
 
 
 def test_plan_form_has_fields_of_its_format_alone(site, chromium):
@@ -241,7 +242,9 @@ def test_second_touch_sends_the_choice_named_in_confirmation(site, chromium, vie
     if form == "correct":
         assert site.decide(do="result", match="W1-3", winner=loser).status_code == 200
     with console(chromium, site) as page:
-        name, label = ("team", winner) if form == "withdraw" else ("match", f"W1-3: {winner} won")
+        name, label = (
+            ("team", winner) if form == "withdraw" else ("match", f"Winners' side, round 1, match 3: {winner} won")
+        )
         page.select_option(f"[data-do={form}] [name={name}]", label=label)
         assert site.decide(do="result", match="W1-1", winner=TEAMS[0]).status_code == 200
         site.await_drawn(page)
@@ -272,7 +275,7 @@ def test_changed_choice_asks_for_confirmation_again(site, chromium, view):
     with console(chromium, site) as page:
         button = page.locator("[data-do=result] button").first
         for team in (first, second):
-            page.select_option("[data-do=result] [name=match]", label=f"W1-3: {team} won")
+            page.select_option("[data-do=result] [name=match]", label=f"Winners' side, round 1, match 3: {team} won")
             button.click()
             assert f"{team} beats" in page.locator("[data-do=result] .ask").inner_text()
         assert site.director.now.state.games == {}
@@ -300,18 +303,64 @@ def test_done_message_disappears_and_covers_no_button(site, chromium, view):
         page.clock.install()
         page.fill("[data-do=announce] [name=text]", "Soup is ready")
         page.click("[data-do=announce] button")
-        page.locator("#said", has_text="Done").wait_for()
-        covered = page.evaluate(
-            """() => [...document.querySelectorAll("main button")].filter(one => {
-              one.scrollIntoView({ block: "end" });
-              const box = one.getBoundingClientRect();
-              const top = document.elementFromPoint(box.left + box.width / 2, box.bottom - 2);
-              return box.width && top?.closest("#said");
-            }).length"""
-        )
-        assert covered == 0
+        room = "document.querySelector('main').getBoundingClientRect().toJSON()"
+        before = page.evaluate(room)
+        page.locator("#done", has_text="Done").wait_for()
+        assert page.evaluate(room) == before, "nothing moves"
         page.clock.run_for(6_000)
-        assert page.locator("#said").inner_text() == ""
+        assert page.locator("#done").inner_text() == ""
+
+
+def test_offers_are_fresh_while_a_question_is_open(site, chromium, view):
+    drawn(site, view)
+    site.decide(do="assign", match="W1-1", table="t01")
+    with console(chromium, site) as page:
+        won = page.locator("[data-region=matches] button", has_text=f"{TEAMS[0]} won")
+        won.click()
+        asked = page.locator("[data-region=matches] button[data-second]")
+        before = asked.bounding_box()
+        assert page.locator("[data-region=matches] button", has_text="To Table 2").count() == 3
+        for match, table in (("W1-2", "t02"), ("W1-3", "t03")):
+            assert site.decide(do="assign", match=match, table=table).status_code == 200
+        site.await_drawn(page)
+        assert page.locator("[data-region=matches] button", has_text="To Table").count() == 0, "no table is free"
+        assert page.locator("[data-region=matches] .ask").inner_text().endswith(f"{TEAMS[0]} beats Peever.")
+        assert asked.bounding_box() == before, "the button stays under the finger"
+        with site.decision(page):
+            asked.click()
+        assert site.director.now.state.games["W1-1"][0].winner == TEAMS[0]
+        page.locator("[data-region=matches] button", has_text="Recall match").first.wait_for()
+        page.locator("[data-region=matches] button", has_text=f"{TEAMS[3]} won").click()
+        (match,) = [one.id for one in site.director.now.ready if TEAMS[3] in one.teams]
+        assert site.decide(do="recall", match=match).status_code == 200
+        site.await_drawn(page)
+        assert page.locator("[data-second], .ask").count() == 0, "a question about what is gone is withdrawn"
+
+
+@pytest.mark.smoke
+def test_day_has_its_line_and_names_the_winner(site, chromium, view):
+    site.sign_in()
+    site.pages.publish(tables(view))
+    with console(chromium, site) as page:
+        line = page.locator(".day-line")
+        assert not line.is_visible()
+        assert page.locator(".steps h2").all_inner_texts() == ["Teams (0)", "Game and format", "Draw and start"]
+        for team in TEAMS[:2]:
+            page.fill("[data-do=enter] [name=team]", team)
+            with site.decision(page):
+                page.click("[data-do=enter] button")
+        page.fill("[data-do=plan] [name=title]", "Wacipi")
+        page.select_option("[data-do=plan] [name=format]", "single")
+        with site.decision(page):
+            page.locator("[data-do=plan] button").first.click()
+        page.fill("[data-do=draw] [name=seed]", "7")
+        with site.decision(page):
+            page.click("[data-do=draw] button.main")
+        assert line.inner_text() == "Round 1 of 1, 0 of 1 matches played."
+        winner = site.director.now.ready[0].teams[0]
+        assert site.decide(do="result", match="F1", winner=winner).status_code == 200
+        site.await_drawn(page)
+        assert line.inner_text() == f"{winner} has won the tournament. 1 of 1 matches played."
 
 
 FIRST = """() => [...document.querySelectorAll("main button, main summary")].filter(one => one.checkVisibility())

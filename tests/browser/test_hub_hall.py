@@ -1,5 +1,6 @@
 """The wall in a browser: nothing runs off any screen, all parts come in turn, names are read from far away."""
 
+import re
 import time
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
@@ -18,7 +19,7 @@ NAMES = (
     *("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim", "Lake Traverse", "Old Agency", "Heipa", "Veblen"),
     *("Sisseton", "Peever", "Agency Village", "Očhéthi Šakówiŋ", "Waubay", "Browns Valley", "W" * 60, "Red Iron"),
 )
-PARTS = 8
+PARTS = 10
 """Of the hall below, in one round of turning."""
 LONG = (
     "The Moccasin Game Society of the Lake by the Big Old Oaks, 1",
@@ -26,7 +27,8 @@ LONG = (
     *(LONG_NAMES[script] for script in ("syllabics", "arabic", "unbroken")),
     *(f"{n:02d} {'Očhéthi Šakówiŋ ' * 4}"[:59] + "x" for n in range(27)),
 )
-SHORT = tuple(f"Lower Sioux {n:02d}" for n in range(32))
+SHORT = tuple(f"Očhéthi Šakówiŋ D {n:02d}" for n in range(32))
+"""Names of 20 letters."""
 MIN_SIZE = 1 / 45
 """Size of a letter on the wall, in widths of the screen: the page of the hall in the help has the distances."""
 TURN_BY_HAND = """(() => {
@@ -39,8 +41,8 @@ OUTSIDE = """() => {
         const box = one.getBoundingClientRect();
         return box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1;
     };
-    const all = [...document.querySelectorAll(".slide.shown .fitted *, header *, footer *")];
-    const visible = all.filter(one => one.getClientRects().length && !one.closest("g, svg path, svg text"));
+    const all = [...document.querySelectorAll(".slide.shown .fitted *, header *, footer *, .called-now *")];
+    const visible = all.filter(one => one.getClientRects().length && !one.closest("svg *"));
     const page = document.documentElement;
     if (visible.length < 4 || page.scrollHeight > innerHeight || page.scrollWidth > innerWidth) return ["the page"];
     return visible.filter(isOutside).map(one => one.outerHTML.slice(0, 80));
@@ -93,9 +95,13 @@ def wall(site, chromium):
     assert complaints == []
 
 
+def at_tables(*views):
+    return tuple(TableStatus(f"t{n:02d}", f"Table {n}", "ready", view) for n, view in enumerate(views, 1))
+
+
 @contextmanager
-def hall_of(folder, chromium, teams, **plan):
-    """Open the wall of a tournament of `teams` whose first two results are in; provide the page and the director."""
+def hall_of(folder, chromium, teams, view, **plan):
+    """Open the wall of a tournament: two results are in, two matches are called; provide the page and the director."""
     with closing(ServedSite(folder)) as site:
         site.sign_in()
         for fact in (
@@ -106,6 +112,9 @@ def hall_of(folder, chromium, teams, **plan):
             assert site.decide(**fact).status_code == 200
         for one in site.director.now.competition.ready(site.director.now.state)[:2]:
             assert site.decide(do="result", match=one.id, winner=one.teams[0]).status_code == 200
+        site.pages.publish(at_tables(view(), view()))
+        for one, table in zip(site.director.now.ready, ("t01", "t02"), strict=False):
+            assert site.decide(do="assign", match=one.id, table=table).status_code == 200
         context = chromium.new_context(viewport={"width": 1920, "height": 1080}, base_url=site.origin)
         page = context.new_page()
         page.add_init_script(TURN_BY_HAND)
@@ -121,7 +130,7 @@ def part(page):
         """() => {
             const slide = document.querySelector(".slide.shown");
             const seen = [...slide.querySelectorAll(".table-card")].filter(one => one.offsetParent);
-            const all = [...slide.querySelectorAll("g[data-match], tbody tr")];
+            const all = [...slide.querySelectorAll("li[data-match], tbody tr")];
             const rows = all.filter(one => one.getClientRects().length);
             const names = rows.map(one => one.dataset.match ?? one.cells[1].firstChild.title);
             return [slide.dataset.slide, seen.map(one => one.querySelector("h3").innerText).join() || names.join()];
@@ -136,12 +145,12 @@ def test_all_parts_come_in_turn_and_again(wall):
         wall.evaluate("turnPart()")
         seen.append(part(wall))
     names = [name for name, _ in seen]
-    assert names[: PARTS + 1] == ["tables", "tables", "queue", *["bracket"] * 3, "standings", "standings", "tables"]
+    assert names[: PARTS + 1] == ["tables", "tables", "queue", *["bracket"] * 4, *["standings"] * 3, "tables"]
     assert "Table 6" in seen[0][1]
     assert seen[1][1].startswith("Table 7")
     first, second = (seen[n * PARTS : (n + 1) * PARTS] for n in (0, 1))
-    assert first[:5] == second[:5], "the matches that can be played are shown each time"
-    assert first[5] != second[5], "of the others each time some more"
+    assert first[:6] == second[:6], "the matches that can be played are shown each time"
+    assert first[6] != second[6], "of the others each time some more"
     wall.keyboard.press("ArrowLeft")
     assert part(wall) == second[-1]
 
@@ -173,10 +182,6 @@ def test_table_and_queue_names_have_minimum_size(wall):
 MIN_TABLE_SIZE = MIN_SIZE / 2
 
 
-def at_tables(*views):
-    return tuple(TableStatus(f"t{n:02d}", f"Table {n}", "ready", view) for n, view in enumerate(views, 1))
-
-
 @pytest.mark.parametrize("count", [1, 4, 8, 16])
 @pytest.mark.parametrize("size", [(1280, 720), FIRST_SIZE, (3840, 2160)], ids=str)
 def test_long_name_cards_fit_readable_from_ten_metres(site, chromium, view, count, size):
@@ -196,7 +201,7 @@ def test_long_name_cards_fit_readable_from_ten_metres(site, chromium, view, coun
     page.close()
 
 
-def test_cards_leave_the_wall_after_the_final(tmp_path, chromium, view):
+def test_champion_is_shown_at_once_then_in_turn(tmp_path, chromium, view):
     with closing(ServedSite(tmp_path)) as site:
         site.drawn()
         site.pages.publish(at_tables(view(), view(phase="over", winner="A")))
@@ -207,39 +212,55 @@ def test_cards_leave_the_wall_after_the_final(tmp_path, chromium, view):
         while ready := site.director.now.ready:
             assert site.decide(do="result", match=ready[0].id, winner=ready[0].teams[0]).status_code == 200
         site.await_drawn(page)
+        name = page.locator(".slide.shown[data-slide=end] .name")
+        assert name.inner_text() == site.director.now.champion
+        size = name.evaluate("one => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom")
+        assert size >= 150
+        assert page.evaluate(OUTSIDE) == []
+        page.keyboard.press("ArrowRight")
         assert page.locator(".slide.shown[data-slide=bracket] .wall-part:not([hidden])").count() == 1
         assert page.locator(".table-card").count() == 0
         assert "table-card" in site.web.get("/").text, "the page of all tables keeps them"
+        page.reload()
+        assert name.is_visible()
         page.close()
 
 
-TEXTS = """() => [...document.querySelectorAll(".slide.shown .wall-part:not([hidden]) text")].map(one => {
+TEXTS = """() => [...document.querySelectorAll(".slide.shown .wall-part:not([hidden]) bdi")].map(one => {
     const box = one.getBoundingClientRect();
     const inside = box.left >= 0 && box.top >= 0 && box.right <= innerWidth && box.bottom <= innerHeight;
-    const size = parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a / innerWidth;
-    return [one.textContent, size, inside && one.getComputedTextLength() <= Number(one.dataset.room)];
+    const size = parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom;
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.font = `${size}px ${getComputedStyle(one).fontFamily}`;
+    const capital = pen.measureText("H").actualBoundingBoxAscent / innerWidth;
+    const isName = !one.closest(".from");
+    return [one.textContent, isName ? capital : 1, inside && one.scrollWidth <= one.clientWidth, one.dataset.whole];
 })"""
+CAPITAL = 1 / 40
+"""Height of a capital of a team's name in a bracket, in widths of the screen: 48 px of 1920."""
 KINDS = ({"format": "double"}, {"format": "single", "third_place": True})
 
 
 @pytest.mark.parametrize("plan", KINDS, ids=("double", "single"))
-@pytest.mark.parametrize("count", [4, 8, 16, 24, 32])
-def test_whole_bracket_is_read_from_fifteen_metres(tmp_path, chromium, count, plan):
-    names = LONG if count in (8, 24, 32) else SHORT
-    with hall_of(tmp_path, chromium, names[:count], **plan) as (page, director):
+@pytest.mark.parametrize("count", [pytest.param(4, marks=pytest.mark.smoke), 8, 16, 24, 32])
+def test_whole_bracket_is_read_from_fifteen_metres(tmp_path, chromium, view, count, plan):
+    names = LONG if count in (8, 24) else SHORT
+    with hall_of(tmp_path, chromium, names[:count], view, **plan) as (page, director):
         left = {size: {one.id for one in director.now.pairings} for size in ((1920, 1080), (1280, 720))}
         for size, matches in left.items():
             page.evaluate("addEventListener('resize', () => (document.body.dataset.width = innerWidth))")
             page.set_viewport_size({"width": size[0], "height": size[1]})
             if size != FIRST_SIZE:
                 page.wait_for_selector(f"body[data-width='{size[0]}']")
-            for _ in range(100):
+            for _ in range(300):
                 name, content = part(page)
                 if name == "bracket":
                     page.wait_for_function("() => document.fonts.status === 'loaded'")
                     texts = page.evaluate(TEXTS)
                     assert texts
-                    assert [text for text in texts if text[1] < MIN_SIZE or not text[2]] == []
+                    assert [one for one in texts if one[1] < CAPITAL or not one[2]] == []
+                    assert [one for one in texts if len(one[3]) <= 20 and one[0] != one[3]] == [], "names are whole"
+                    assert page.locator("#reach").inner_text() == ""
                     matches -= set(content.split(","))
                 page.keyboard.press("ArrowRight")
                 if not matches:
@@ -247,8 +268,23 @@ def test_whole_bracket_is_read_from_fifteen_metres(tmp_path, chromium, count, pl
         assert not any(left.values()), "some matches are in no part"
 
 
-def test_long_names_that_begin_alike_stay_different(tmp_path, chromium):
-    with hall_of(tmp_path, chromium, LONG[:4], format="single") as (page, _):
+def test_wide_names_say_from_how_far_they_are_read(tmp_path, chromium, view):
+    names = [f"{letter * 19}{n}" for n, letter in enumerate("WMWM")]
+    with hall_of(tmp_path, chromium, names, view, format="single") as (page, _):
+        while part(page)[0] != "bracket":
+            page.keyboard.press("ArrowRight")
+        page.wait_for_function("() => document.fonts.status === 'loaded'")
+        texts = page.evaluate(TEXTS)
+        assert {one[3] for one in texts if one[0] == one[3]} >= set(names)
+        metres = int(min(one[1] for one in texts) * 600)
+        told = page.locator("#reach").inner_text()
+        assert metres < 15
+        assert told.startswith("On a picture 3 m wide these names are read from ")
+        assert abs(int(re.findall(r"\d+", told)[1]) - metres) <= 1
+
+
+def test_long_names_that_begin_alike_stay_different(tmp_path, chromium, view):
+    with hall_of(tmp_path, chromium, LONG[:4], view, format="single") as (page, _):
         while part(page)[0] != "bracket":
             page.keyboard.press("ArrowRight")
         page.wait_for_function("() => document.fonts.status === 'loaded'")
@@ -262,12 +298,12 @@ def test_long_names_that_begin_alike_stay_different(tmp_path, chromium):
 @pytest.mark.parametrize(
     "plan", [{"format": "round_robin", "options": {"points": "2"}}, KINDS[0]], ids=("all", "double")
 )
-def test_standings_show_every_team_in_large_letters(tmp_path, chromium, plan):
-    with hall_of(tmp_path, chromium, LONG[:16], **plan) as (page, director):
+def test_standings_show_every_team_in_large_letters(tmp_path, chromium, view, plan):
+    with hall_of(tmp_path, chromium, LONG[:16], view, **plan) as (page, director):
         director.decide(time.time(), "Ann", TeamWithdrawn(LONG[15], "no_show"))
         page.locator("td", has_text="did not come").wait_for(state="attached")
         kinds, teams = set(), set()
-        for _ in range(10):
+        for _ in range(16):
             name, content = part(page)
             kinds.add(name)
             if name == "standings":
@@ -285,8 +321,31 @@ def test_standings_show_every_team_in_large_letters(tmp_path, chromium, plan):
             page.keyboard.press("ArrowRight")
         assert teams == set(",".join(LONG[:16]).split(","))
         assert kinds == (
-            {"queue", "standings"} if plan["format"] == "round_robin" else {"queue", "bracket", "standings"}
+            {"tables", "queue", "standings"}
+            if plan["format"] == "round_robin"
+            else {"tables", "queue", "bracket", "standings"}
         )
+
+
+SMALL = """() => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), small = [];
+    while (walker.nextNode()) {
+        const [text, one] = [walker.currentNode.textContent.trim(), walker.currentNode.parentElement];
+        const seen = one.checkVisibility({visibilityProperty: true}) && one.getClientRects().length;
+        const size = parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom;
+        if (text && seen && !one.closest(".unseen") && size < 26) small.push([text, size]);
+    }
+    return small;
+}"""
+
+
+@pytest.mark.smoke
+def test_no_text_is_below_26_px_at_1080p(wall, site):
+    for _ in range(PARTS):
+        assert wall.evaluate(SMALL) == [], part(wall)
+        wall.keyboard.press("ArrowRight")
+    wall.goto(f"{site.origin}/announcer")
+    assert wall.evaluate(SMALL) == []
 
 
 def test_announcement_switches_wall_to_tables_at_once(wall, site):

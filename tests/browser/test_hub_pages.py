@@ -62,7 +62,7 @@ def test_director_forms_offer_entered_names_as_choices(site, tables, chromium):
     assert not site.director.now.registration.out
     page.get_by_text("Enter a result").click()
     first, second = site.director.now.pairing("R1-1").teams
-    page.select_option("[data-do=result] [name=match]", label=f"R1-1: {second} won")
+    page.select_option("[data-do=result] [name=match]", label=f"Round 1, match 1: {second} won")
     page.fill("[data-do=result] [name=sticks_winner]", "11")
     page.fill("[data-do=result] [name=sticks_other]", "0")
     page.check("[data-do=result] [name=sweep]")
@@ -74,7 +74,7 @@ def test_director_forms_offer_entered_names_as_choices(site, tables, chromium):
     assert (game.winner, game.sweep, dict(game.sticks)) == (second, True, {second: 11, first: 0})
     with site.decision(page):
         page.locator("[data-region=clock_buttons] button.main").click()
-        page.locator("[data-region=clock_buttons] [data-asked]").click()
+        page.locator("[data-region=clock_buttons] [data-second]").click()
     assert re.fullmatch(r"[45]:\d\d", page.locator("[data-ends]").text_content())
     page.get_by_text("People who can sign in").click()
     page.fill("[data-people] [name=name]", "Com")
@@ -145,7 +145,7 @@ def test_next_team_is_typed_while_answer_is_pending(site, tables, chromium):
     assert [*site.director.now.entered] == ["Big Coulee", "Long Hollow"]
     page.fill("[name=team]", "Enemy Swim, Ann, Ann")
     page.keyboard.press("Enter")
-    page.wait_for_selector("#said[data-value=bad]")
+    page.wait_for_selector("#said:not(:empty)")
     assert page.input_value("[name=team]") == "Enemy Swim, Ann, Ann", "what was refused can be mended"
     page.context.close()
 
@@ -235,8 +235,10 @@ def test_team_page_rings_for_call_once_enabled(site, tables, chromium):
         assert site.decide(do="assign", match="W1-1", table="t01").status_code == 200
         site.await_drawn(page)
 
+    assert page.get_by_role("alert").inner_text() == ""
     assert site.decide(do="assign", match="W1-1", table="t01").status_code == 200
     site.await_drawn(page)
+    assert page.get_by_role("alert").inner_text() == "Table 1, now. Winners' side, round 1, match 1."
     assert page.evaluate("[tones, vibrations, locks]") == [[], [], 0]
     page.click("#ring")
     page.wait_for_selector("#ring[aria-pressed=true]")
@@ -276,6 +278,7 @@ def test_announcer_sees_each_call_and_marks_it_announced(site, tables, chromium)
     site.await_drawn(page)
     assert page.locator(f"[data-call^='{other.id} '] [aria-pressed=false]").is_visible()
     assert page.locator("[aria-pressed=true]").count() == 1
+    assert page.locator("[data-call]:visible").count() == 2, "what was announced stays below"
     page.reload()
     assert page.locator(f"[data-call^='{match.id} '] [aria-pressed=true]").is_visible()
     site.decide(do="recall", match=match.id)
@@ -283,7 +286,11 @@ def test_announcer_sees_each_call_and_marks_it_announced(site, tables, chromium)
     assert page.locator(f"[data-call^='{match.id} ']").count() == 0
     site.decide(do="assign", match=match.id, table="t01")
     site.await_drawn(page)
-    assert page.locator(f"[data-call^='{match.id} '] [aria-pressed=false]").is_visible(), "a new call is said again"
+    again = page.locator(f"[data-call^='{match.id} '] [aria-pressed=false]")
+    assert not again.is_visible(), "one call at a time"
+    assert page.get_by_text("1 more to announce").is_visible()
+    page.locator(f"[data-call^='{other.id} '] button").click()
+    assert again.is_visible(), "a new call is said again"
     page.context.close()
 
 

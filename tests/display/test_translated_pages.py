@@ -104,7 +104,7 @@ def test_hub_speaks_the_language_of_its_settings(site, view):
     assert site.decide(do="enter", teams=[{"name": team} for team in PLAYING]).status_code == 200
     site.bring_to_play(PLAYING, protest="Veblen")
     why = Sentence("{match} is not at a table", match="W1-1")
-    site.director.note("t01", Sentence("{table}: match {match} was not taken: {why}", table="t01", match="W1", why=why))
+    site.director.note("t01", Sentence("{table} did not take {match}: {why}", table="t01", match="W1", why=why))
     for path in HUB_PAGES:
         html = site.web.get(path).text
         assert f'lang="{CODE}"' in html

@@ -55,7 +55,7 @@ def test_undone_end_alerts_until_game_ends_again(hall):
     table.do("undo")
     hall.until(lambda: any(game.undone for game in hall.director.games_at_tables()))
     (alert,) = alerts(hall)
-    assert "took back the end of match W1-1" in alert
+    assert "after its result counted: Winners' side, round 1, match 1" in alert
     end(table)
     hall.until(lambda: not hall.director.games_at_tables())
     assert not alerts(hall)
@@ -80,7 +80,7 @@ def test_lost_table_raises_no_late_start_alert(hall):
     hall.until(lambda: hall.statuses[0].state != "ready")
     (alert,) = alerts(hall, LATE_S)
     assert "not started" not in alert
-    assert "W1-1" in alert
+    assert "Winners' side, round 1, match 1" in alert
 
 
 def test_pending_result_of_lost_table_raises_no_alert(hall):

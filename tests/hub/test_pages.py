@@ -115,7 +115,7 @@ def test_void_game_alert_names_table_and_remedy(site, tables, monkeypatch):
     game = GameAtTable("t02", "W2-1", "a-1", TEAMS[:2], "changed", begun=True)
     monkeypatch.setattr(Director, "games_at_tables", lambda _: (game,))
     told = html.unescape(site.web.get("/director").text)
-    assert "Table 2 is still playing match W2-1" in told
+    assert "Table 2 is still playing a match that no longer counts: Winners' side, round 2, match 1" in told
     assert "Close game, take next match" in told
     refused = site.decide(do="assign", match=site.director.now.ready[0].id, table="t01").json()["error"]
     assert (TEAMS[0] in refused["message"], "Table 2" in refused["message"]) == (True, True)
@@ -131,12 +131,12 @@ def test_lost_table_alerts_until_back_or_taken_out(site, tables):
     assert site.decide(do="assign", match="W1-1", table="t02").status_code == 200
     lost = msgspec.structs.replace(tables[1], state="lost")
 
-    def shows(alert="Table 2 has no connection; it plays match W1-1"):
+    def shows(alert="Table 2 has no connection; it plays Winners' side, round 1, match 1"):
         return alert in html.unescape(site.web.get("/director").text)
 
     assert not shows()
     site.pages.publish((tables[0], lost))
-    assert shows("Table 2 has no connection; match W1-1")
+    assert shows("Table 2 has no connection; a match was called there: Winners' side, round 1, match 1")
     assert not shows(), "it has not begun as far as the hub knows"
     site.director.decide(3.0, d.HUB, d.MatchStarted("W1-1"))
     site.pages.publish((tables[0], lost))
@@ -155,7 +155,7 @@ def test_refused_correction_names_choices_by_page_labels(site):
     for match, winner in (("W1-1", TEAMS[0]), ("W1-2", TEAMS[1]), ("W2-1", TEAMS[0])):
         assert site.decide(do="result", match=match, winner=winner).status_code == 200
     refused = site.decide(do="correct", match="W1-1", winner=TEAMS[3]).json()["error"]
-    assert "W2-1" in refused["message"]
+    assert "Winners' side, round 2, match 1" in refused["message"]
     for value, label in LATER_MATCH_CHOICES:
         assert label in refused["hint"]
         assert f'"{value}"' not in refused["hint"]
@@ -172,7 +172,7 @@ def test_log_names_teams_and_tables(site, tables):
     log = html.unescape(re.search(r'<ol class="log".*?</ol>', site.web.get("/director").text)[0])
     loser = site.director.now.pairing("W1-1").teams[1]
     assert "called to Table 1" in log
-    assert f"Match W1-1: {TEAMS[0]} beats {loser}. Entered by hand." in log
+    assert f"Winners' side, round 1, match 1: {TEAMS[0]} beats {loser}. Entered by hand." in log
     assert f"{TEAMS[1]} is out of the tournament (did not come)." in log
     assert "Undone: " in log
     assert not re.search(r"t01|no_show|withdraw\b", log)
@@ -497,17 +497,17 @@ def test_start_list_has_undecided_matches_with_players(site, tables):
     site.decide(do="draw", order=[*TEAMS])
     site.decide(do="assign", match="W1-2", table="t01")
     listed = html.unescape(site.web.get("/start-list").text)
-    rows = [row for row in re.findall(r"<tr>.*?</tr>", listed) if "<td>W" in row]
-    assert [re.findall(r"<td>(W1-\d)", row) for row in rows] == [["W1-2"], ["W1-1"]], "a called match first"
+    rows = [row for row in re.findall(r"<tr>.*?</tr>", listed) if "<td>Winners" in row]
+    assert [re.findall(r"match (\d)</td>", row) for row in rows] == [["2"], ["1"]], "a called match first"
     assert "Table 1" in rows[0]
     first, second = site.director.now.pairing("W1-2").teams
     assert all(f"{team} {player}" in rows[0] for team in (first, second) for player in "ab")
     for n, match in enumerate(("W1-1", "W1-2")):
         winner = site.director.now.pairing(match).teams[0]
         assert site.decide(do="result", match=match, winner=winner).status_code == 200
-        assert f"<td>{match}" not in site.web.get("/start-list").text
+        assert f"match {n + 1}</td>" not in site.web.get("/start-list").text
         results = site.web.get("/results").text
-        assert results.split("Every game")[-1].count("<td>W1-") == n + 1
+        assert results.split("Every game")[-1].count("<td>Winners") == n + 1
         assert 'id="print"' in results
         assert site.web.get("/static/print.js").status_code == 200
 
@@ -517,6 +517,34 @@ def test_estimate_names_its_durations_and_match_count(site):
     told = site.pages._boards.describe_durations(Timetable(played, {}))
     assert "22 minutes (usually 9 to 33)" in told
     assert "7 matches" in told
+
+
+def test_day_line_estimates_from_measured_matches_alone(site, tables):
+    site.sign_in()
+    site.pages.publish(tables)
+    teams = [f"Spirit Lake {n}" for n in range(16)]
+    for fact in (
+        {"do": "plan", "title": "Wacipi", "format": "single", "calling": "director"},
+        {"do": "enter", "teams": [{"name": team} for team in teams]},
+        {"do": "draw", "order": teams},
+    ):
+        assert site.decide(**fact).status_code == 200
+    told = [site.pages._boards.describe_day()]
+    for n in range(5):
+        match, t = site.director.now.ready[0], 10_000.0 * (n + 1)
+        site.director.decide(t, "Ann", d.Assigned(match.id, "t01", f"{n:016x}"))
+        site.director.decide(t + 1_200.0, "Ann", d.Result(match.id, match.teams[0]))
+        told.append(site.pages._boards.describe_day())
+    assert told[0] == "Round 1 of 4, 0 of 15 matches played."
+    assert told[2] == "Round 1 of 4, 2 of 15 matches played."
+    assert told[3] == "Round 1 of 4, 3 of 15 matches played, about 2 h left.", "12 of 20 minutes at two tables"
+    assert told[5] == "Round 1 of 4, 5 of 15 matches played, about 1.5 h left."
+    line = re.search(r'<p class="day-line" data-region="day">(.*?)</p>', site.web.get("/director").text)
+    assert line[1] == told[5]
+    for _ in range(8):
+        match = site.director.now.ready[0]
+        site.director.decide(90_000.0, "Ann", d.Result(match.id, match.teams[0]))
+    assert site.pages._boards.describe_day() == "Round 3 of 4, 13 of 15 matches played, about 40 minutes left."
 
 
 def test_break_is_announced_and_can_be_cancelled(site, tables):

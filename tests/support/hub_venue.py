@@ -49,11 +49,11 @@ class Venue:
             assert take(self.inbox, Events(epoch, tuple(some)), table).seq == some[-1].seq
         return epoch
 
-    def play_match(self, folder):
-        """Have W1-1 played at t01."""
+    def play_match(self, folder, match="W1-1"):
+        """Have `match` played at t01; its first team wins."""
         order, lines = "a" * 16, ("toss A", "found", "missed", "missed", "close B forfeit gone")
-        self.call("W1-1", "t01", order)
-        self.send("t01", numbered(played(folder, "W1-1", order, (TEAMS[0], TEAMS[3]), lines)))
+        self.call(match, "t01", order)
+        self.send("t01", numbered(played(folder, match, order, self.director.now.pairing(match).teams, lines)))
         self.director.catch_up(5.0)
 
     def restart(self):

@@ -1,4 +1,4 @@
-// The announcer's page: remembers on this device which calls were announced.
+// The announcer's page: one call at a time; remembers on this device which were announced.
 // @ts-check
 import "./boards.js";
 
@@ -17,15 +17,22 @@ function load() {
 
 const announced = new Set(load());
 
-/** Show on each call whether it was announced. */
+/** Show the first call that was not announced, those that were, and how many wait. */
 function show() {
+  let waiting = -1;
   for (const one of /** @type {NodeListOf<HTMLElement>} */ (part.querySelectorAll("[data-call]"))) {
     const done = announced.has(one.dataset.call ?? "");
     const button = /** @type {HTMLButtonElement} */ (one.querySelector("button"));
     button.hidden = false;
     button.setAttribute("aria-pressed", String(done));
     one.dataset.done = done ? "yes" : "";
+    if (!done) waiting += 1;
+    one.dataset.waits = !done && waiting > 0 ? "yes" : "";
   }
+  const more = /** @type {HTMLElement | null} */ (part.querySelector("[data-more]"));
+  if (!more) return;
+  more.hidden = waiting < 1;
+  more.textContent = (more.dataset.more ?? "").replace("{n}", String(waiting));
 }
 
 part.addEventListener("click", (event) => {

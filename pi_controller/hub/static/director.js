@@ -7,17 +7,26 @@ const SURE_MS = 4_000;
 const READ_MS = 20_000; // how long a question with names waits for its second touch
 const DONE_MS = 4_000;
 const line = /** @type {HTMLElement} */ (document.getElementById("said"));
+const done = /** @type {HTMLElement} */ (document.getElementById("done"));
+const main = /** @type {HTMLElement} */ (document.querySelector("main"));
 const words = document.body.dataset;
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
-let lineTimer;
+let doneTimer;
 
-/** Show `text` in the line below the page: for a moment if all is well, else until the next answer. */
-function tell(/** @type {string} */ text, good = true) {
-  clearTimeout(lineTimer);
+/** Say that all is well, for a moment, beside the title: there it covers nothing. */
+function tellDone() {
+  clearTimeout(doneTimer);
+  line.textContent = "";
+  done.textContent = words.done ?? "";
+  doneTimer = setTimeout(() => (done.textContent = ""), DONE_MS);
+}
+
+/** Show a refusal in the line below the page until the next answer. */
+function tellRefusal(/** @type {string} */ text) {
+  clearTimeout(doneTimer);
+  done.textContent = "";
   line.textContent = text;
-  line.dataset.value = good ? "good" : "bad";
-  if (good) lineTimer = setTimeout(() => (line.textContent = ""), DONE_MS);
 }
 
 /** Send `content` to `path`; return the answer, or null if it was refused or did not come. Show which of these it was.
@@ -25,7 +34,8 @@ function tell(/** @type {string} */ text, good = true) {
 async function send(/** @type {string} */ path, /** @type {unknown} */ content, type = "application/json") {
   const answer = await ask(path, content, type);
   if (answer.error?.code === "signed_out") location.reload();
-  tell(answer.error ? sentence(answer.error) : (words.done ?? ""), !answer.error);
+  if (answer.error) tellRefusal(sentence(answer.error));
+  else tellDone();
   return answer.error ? null : answer;
 }
 
@@ -38,47 +48,82 @@ function command(/** @type {object} */ fact) {
   return (last = last.then(() => send("/director/command", sent)));
 }
 
-/** Questions that wait for a second touch: how to withdraw each, by its button.
- * @type {Map<HTMLElement, () => void>} */
+/** @typedef {{ text: string, key: string, line: HTMLElement, top: number, timer: ReturnType<typeof setTimeout> }} Question */
+/** Questions that wait for a second touch, by their buttons.
+ * @type {Map<HTMLElement, Question>} */
 const questions = new Map();
 let doubled = false; // the second half of a double click confirms nothing
 addEventListener("click", (event) => (doubled = event.detail > 1), true);
 
+/** Return what makes a button the same in newer HTML: its decision and its text. */
+const buttonKey = (/** @type {HTMLElement} */ button) => JSON.stringify([button.dataset, button.textContent]);
+const topOf = (/** @type {HTMLElement} */ button) => button.getBoundingClientRect().top;
+
+/** Mark `button` as the one to touch again, with its question below it. */
+function mark(/** @type {HTMLElement} */ button, /** @type {HTMLElement} */ question) {
+  button.style.minWidth = `${button.offsetWidth}px`;
+  button.dataset.second = "yes";
+  button.textContent = words.sure ?? "";
+  if (question.textContent) (button.closest(".buttons") ?? button).after(question);
+}
+
+/** Withdraw the question of a button. */
+function withdraw(/** @type {HTMLElement} */ button) {
+  const question = questions.get(button);
+  if (!question) return;
+  clearTimeout(question.timer);
+  question.line.remove();
+  questions.delete(button);
+  delete button.dataset.second;
+  button.style.minWidth = "";
+  button.textContent = question.text;
+}
+
 /** Return whether `button` was touched a second time. The first touch asks for that, and shows `sentence`. */
 function isSure(/** @type {HTMLElement} */ button, sentence = button.dataset.ask ?? "") {
   if (!sentence && !button.dataset.sure) return true;
-  const withdraw = questions.get(button);
-  if (withdraw) {
+  if (questions.has(button)) {
     if (doubled) return false;
-    withdraw();
+    withdraw(button);
     return true;
   }
-  const text = button.textContent;
-  line.textContent = ""; // an earlier answer is none to this question
-  button.style.minWidth = `${button.offsetWidth}px`;
-  button.dataset.asked = "yes";
-  button.textContent = words.sure ?? "";
+  line.textContent = done.textContent = ""; // an earlier answer is none to this question
+  const [text, key] = [button.textContent ?? "", buttonKey(button)];
   const question = Object.assign(document.createElement("p"), { className: "ask", textContent: sentence, role: "alert" });
-  if (sentence) (button.closest(".buttons") ?? button).after(question);
+  question.dataset.key = "question"; // it is no part of newer HTML
+  mark(button, question);
   question.scrollIntoView({ block: "nearest" }); // below the last line of a phone it would be confirmed unread
-  const timer = setTimeout(() => questions.get(button)?.(), sentence ? READ_MS : SURE_MS);
-  questions.set(button, () => {
-    clearTimeout(timer);
-    question.remove();
-    questions.delete(button);
-    delete button.dataset.asked;
-    button.style.minWidth = "";
-    button.textContent = text;
-  });
+  const timer = setTimeout(() => [...questions].forEach(([one, held]) => held.line === question && withdraw(one)), sentence ? READ_MS : SURE_MS);
+  questions.set(button, { text, key, line: question, top: topOf(button), timer });
   return false;
 }
 
+/** Put the questions whose parts were redrawn to the same buttons, at the same place of the screen. */
+function keepQuestions() {
+  for (const [gone, question] of questions) {
+    if (gone.isConnected) continue;
+    questions.delete(gone);
+    const button = /** @type {HTMLElement[]} */ ([...main.querySelectorAll("button")]).find((one) => buttonKey(one) === question.key);
+    if (!button) {
+      clearTimeout(question.timer); // what it asked about is no longer offered
+      continue;
+    }
+    mark(button, question.line);
+    main.scrollTop += topOf(button) - question.top;
+    questions.set(button, { ...question, top: topOf(button) });
+    if (document.activeElement === document.body) button.focus({ preventScroll: true });
+  }
+}
+
+new MutationObserver(keepQuestions).observe(main, { childList: true, subtree: true });
+main.addEventListener("scroll", () => questions.forEach((question, button) => (question.top = topOf(button))));
+
 addEventListener("input", (event) => {
   const form = /** @type {Element} */ (event.target).closest("form, [data-row]");
-  for (const [button, withdraw] of questions) if (form?.contains(button)) withdraw(); // the question no longer fits the changed form
+  for (const button of questions.keys()) if (form?.contains(button)) withdraw(button); // the question no longer fits the changed form
 });
 addEventListener("reset", (event) => {
-  for (const [button, withdraw] of questions) if (/** @type {Element} */ (event.target).contains(button)) withdraw();
+  for (const button of questions.keys()) if (/** @type {Element} */ (event.target).contains(button)) withdraw(button);
 });
 
 /** Send the decision of a button, with the reason typed beside it, if there is one. */
@@ -101,7 +146,7 @@ function sentenceOf(/** @type {HTMLFormElement} */ form) {
   const chosen = /** @type {HTMLSelectElement | null} */ (form.querySelector("select[name=match]"))?.selectedOptions[0];
   const { winner = "", team } = chosen?.dataset ?? {};
   /** @type {Record<string, string>} */
-  const values = { match: chosen?.value ?? form.dataset.match ?? "", winner, other: JSON.parse(chosen?.dataset.teams ?? "[]").find((/** @type {string} */ team) => team !== winner) ?? "", ...(team ? { team } : {}) };
+  const values = { match: chosen?.dataset.name ?? form.dataset.name ?? "", winner, other: JSON.parse(chosen?.dataset.teams ?? "[]").find((/** @type {string} */ team) => team !== winner) ?? "", ...(team ? { team } : {}) };
   const more = [];
   for (const field of /** @type {NodeListOf<HTMLInputElement | HTMLSelectElement>} */ (form.querySelectorAll("input, select"))) {
     if (field.name in values || (form.dataset.changed && isUnchanged(field))) continue;
@@ -299,4 +344,4 @@ document.getElementById("people")?.addEventListener("toggle", (event) => {
 });
 
 // before this script was loaded, a touched button would have done nothing, silently
-document.querySelector("main")?.removeAttribute("inert");
+main.removeAttribute("inert");

@@ -1,14 +1,19 @@
-// The wall of the hall: turns through tables, next matches, bracket and standings, each as large as the screen allows.
+// The wall of the hall: turns through tables, next matches, bracket, standings and the end, each as large as the screen allows.
 // @ts-check
 import "./boards.js";
 
 const TURN_MS = 12_000;
 const CARDS = 6; // tables at a time
-const MATCHES = 8;
+const MATCHES = 6;
 const STEPS = 12;
 const LARGEST = 5;
-const ROWS = 8; // of the standings
+const ROWS = 6; // of the standings
 const FILLED = 0.99; // of the width: a zoom rounds lengths up
+const CAPITAL = 0.714; // height of a capital of our font, in its size
+const PICTURE_M = 3; // a usual width
+const READ_FROM = 200; // heights of a capital
+const FAR_M = 15; // the back of a usual hall
+const CAPITALS = (PICTURE_M * READ_FROM) / FAR_M; // so many heights of a capital that is read from there are the picture's width
 
 const slides = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".slide")]);
 /** The part that is shown: a slide, and its page. */
@@ -21,7 +26,7 @@ const cards = (/** @type {HTMLElement} */ slide) => /** @type {HTMLElement[]} */
 
 /** Return the parts of the bracket for this round of turning: all that can be played now, and one of the others. */
 function bracketParts(/** @type {HTMLElement} */ slide) {
-  const all = /** @type {SVGElement[]} */ ([...slide.querySelectorAll(".wall-part")]);
+  const all = /** @type {HTMLElement[]} */ ([...slide.querySelectorAll(".wall-part")]);
   const others = all.filter((one) => !one.dataset.now);
   const extra = others[((rounds % others.length) + others.length) % others.length];
   return all.filter((one) => one.dataset.now || one === extra);
@@ -36,14 +41,11 @@ function cut(/** @type {string[]} */ letters, /** @type {number} */ count, /** @
 /** Return the letters of a text, each with its marks where the browser knows them. */
 const lettersOf = (/** @type {string} */ text) => (Intl.Segmenter ? [...new Intl.Segmenter().segment(text)].map((one) => one.segment) : [...text]);
 
-/** @typedef {SVGTextElement | HTMLElement} Shortened */
-
-/** Shorten each text of a drawing, or name in a cell, to its room. Of two names that would look the same, the ends are kept too. */
-function shorten(/** @type {Shortened[]} */ texts) {
+/** Shorten each name to its room. Of two names that would look the same, the ends are kept too. */
+function shorten(/** @type {HTMLElement[]} */ texts) {
   for (const one of texts) one.textContent = one.dataset.whole ??= one.textContent ?? "";
-  const fits = (/** @type {Shortened} */ one) =>
-    one instanceof SVGTextElement ? one.getComputedTextLength() <= Number(one.dataset.room) : one.scrollWidth <= one.clientWidth;
-  const trim = (/** @type {Shortened} */ one, /** @type {boolean} */ keepsEnd) => {
+  const fits = (/** @type {HTMLElement} */ one) => one.scrollWidth <= one.clientWidth;
+  const trim = (/** @type {HTMLElement} */ one, /** @type {boolean} */ keepsEnd) => {
     const letters = lettersOf(one.dataset.whole ?? "");
     let [low, high] = [1, letters.length];
     while (low < high - 1) {
@@ -57,7 +59,7 @@ function shorten(/** @type {Shortened[]} */ texts) {
   const long = texts.filter((one) => !fits(one));
   for (const one of long) trim(one, false);
   const looks = long.map((one) => one.textContent);
-  const isTwin = (/** @type {Shortened} */ one, /** @type {number} */ n) => long.some((other, m) => looks[m] === looks[n] && other.dataset.whole !== one.dataset.whole);
+  const isTwin = (/** @type {HTMLElement} */ one, /** @type {number} */ n) => long.some((other, m) => looks[m] === looks[n] && other.dataset.whole !== one.dataset.whole);
   long.filter(isTwin).forEach((one) => trim(one, true));
 }
 
@@ -73,14 +75,23 @@ function pages(/** @type {HTMLElement} */ slide) {
     case "tables": return Math.ceil(cards(slide).length / CARDS);
     case "queue": return slide.querySelector("li") ? 1 : 0;
     case "bracket": return bracketParts(slide).length;
+    case "end": return slide.querySelector(".end") ? 1 : 0;
     default: return Math.ceil(standings(slide).length / ROWS);
   }
+}
+
+/** Return the most that a slide is enlarged: long names only until they are read from far away, so that more of them is seen. */
+function largest(/** @type {HTMLElement} */ slide) {
+  const name = slide.querySelector(".wall-part:not([hidden]) .long");
+  if (!name) return LARGEST;
+  body(slide).style.zoom = "1";
+  return innerWidth / CAPITALS / (CAPITAL * parseFloat(getComputedStyle(name).fontSize));
 }
 
 /** Enlarge a slide's content as far as it fits. */
 function fit(/** @type {HTMLElement} */ slide) {
   const inner = body(slide);
-  let [low, high] = [0.1, LARGEST];
+  let [low, high] = [0.1, largest(slide)];
   inner.style.setProperty("--width", `${slide.clientWidth * FILLED}px`);
   for (let n = 0; n < STEPS; n++) {
     const zoom = (low + high) / 2;
@@ -94,6 +105,15 @@ function fit(/** @type {HTMLElement} */ slide) {
   inner.style.zoom = String(low);
 }
 
+/** Say from how far the names of a part of the bracket are read, if that is not far enough. */
+function sayReach(/** @type {HTMLElement} */ slide) {
+  const names = /** @type {HTMLElement[]} */ ([...slide.querySelectorAll(".wall-part:not([hidden]) .side:not(.from) bdi")]);
+  const sizes = names.map((one) => parseFloat(getComputedStyle(one).fontSize) * (one.currentCSSZoom ?? 1));
+  const metres = Math.round((CAPITALS * CAPITAL * FAR_M * Math.min(...sizes)) / innerWidth);
+  const line = /** @type {HTMLElement} */ (document.getElementById("reach"));
+  line.textContent = metres < FAR_M ? (document.body.dataset.reach ?? "").replace("{n}", String(metres)) : "";
+}
+
 function show() {
   slides.forEach((slide, n) => slide.classList.toggle("shown", n === at.slide));
   const slide = slides[at.slide];
@@ -102,7 +122,8 @@ function show() {
   standings(slide).forEach((row, n) => (row.hidden = Math.floor(n / ROWS) !== at.page));
   if (slide.dataset.slide === "bracket") showPart(slide);
   fit(slide);
-  slide.querySelectorAll(".wall-part:not([hidden])").forEach((one) => shorten([...one.querySelectorAll("text")])); // in the size that it has now
+  shorten([.../** @type {NodeListOf<HTMLElement>} */ (slide.querySelectorAll(".wall-part:not([hidden]) bdi"))]); // in the size that they have now
+  sayReach(slide);
   shorten(standings(slide).flatMap((row) => (row.hidden ? [] : [.../** @type {NodeListOf<HTMLElement>} */ (row.querySelectorAll("bdi"))])));
   const all = slides.flatMap((one, n) => Array.from({ length: pages(one) }, (_, page) => n === at.slide && page === at.page));
   const dots = /** @type {HTMLElement} */ (document.getElementById("dots"));
@@ -121,7 +142,10 @@ function turn(/** @type {number} */ step = 1) {
 }
 
 document.body.classList.add("turning");
-if (!pages(slides[0])) turn();
+const end = slides[slides.length - 1];
+let ended = pages(end) > 0; // the champion is shown at once, then in turn
+if (ended) at.slide = slides.length - 1;
+else if (!pages(slides[0])) turn();
 show();
 let timer = setInterval(turn, TURN_MS);
 addEventListener("keydown", (event) => {
@@ -134,5 +158,11 @@ addEventListener("keydown", (event) => {
 addEventListener("resize", show);
 document.fonts?.addEventListener("loadingdone", show); // a font is loaded when its first letter is shown
 // a part was redrawn: its size may be another. Not the subtree: shortening a text changes it
-const redrawn = new MutationObserver(() => (pages(slides[at.slide]) > at.page ? show() : turn()));
+const redrawn = new MutationObserver(() => {
+  const hasEnded = !ended && pages(end) > 0;
+  ended = pages(end) > 0;
+  if (hasEnded) at = { slide: slides.length - 1, page: 0 };
+  if (pages(slides[at.slide]) > at.page) show();
+  else turn();
+});
 for (const slide of slides) redrawn.observe(body(slide), { childList: true });

@@ -19,7 +19,9 @@ from served_house import ServedHouse as House
 
 from pi_controller.card import first_start
 from pi_controller.config import read_settings
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.hub.table_link import LinkError, make_client
+from pi_controller.web.bracket_page import name_match
 from pi_controller.web.start_page import StartPage, start_routes
 
 TEAMS = ("Lower Sioux", "Spirit Lake", "Prairie Island", "Upper Sioux", "Big Coulee", "Long Hollow", "Veblen", "Peever")
@@ -90,7 +92,7 @@ class Phone:
         """Touch a button that asks for a second touch, and read the question."""
         self.touch(selector)
         self.read_question()
-        self.touch("[data-asked]")
+        self.touch("[data-second]")
 
     def read_question(self):
         """Read the question that waits for a second touch: all of it is to be on the screen, above the last line."""
@@ -248,7 +250,7 @@ class Day:
         console.type("[data-do=draw] [name=seed]", "7")
         console.touch("[data-do=draw] button.main")
         self.until(lambda: all(table.match for table in self.tables.values()))
-        self.seen("[data-region=matches] b", has_text="W1-3")
+        self.seen("[data-region=matches] b", has_text="round 1, match 3")
         self.look("called", "Three matches are called", console.page, "[data-region=matches]")
 
     def play(self):
@@ -285,6 +287,10 @@ class Day:
         self.look("results", "The results, to print")
         self.look("director", "The director's page at the end", self.console.page, "[data-region=log]")
 
+    def name_of(self, match):
+        """Return the name of `match` on the pages."""
+        return name_match(self.now.competition, self.now.pairing(match), ENGLISH)
+
     def table_of(self, match):
         return self.tables[self.now.calls[match].table]
 
@@ -300,7 +306,7 @@ class Day:
             hides += phase == "hit"
         self.pass_time(call, hides)
         self.until(lambda: any(one.fact.match == call.match for one in self.now.reports.values()))
-        row = f"[data-region=reports] .row:has(b:text-is('{call.match}'))"
+        row = f'[data-region=reports] .row:has(b:text-is("{self.name_of(call.match)}"))'
         self.seen(row)
         if call.match == "W1-1":
             self.look("pending", "A result waits for the director", self.console.page, "[data-region=reports]")
@@ -337,7 +343,7 @@ class Day:
             console.page,
             "[data-region=matches]",
         )
-        console.touch("[data-asked]")
+        console.touch("[data-second]")
         self.until(lambda: "W1-3" not in self.now.calls)
 
     def restore_table(self):
@@ -360,7 +366,7 @@ class Day:
         console.touch("[data-do=withdraw] button:not([type=reset])")
         self.look("no-show", f"{team} did not come", console.page)
         console.read_question()
-        console.touch("[data-asked]")
+        console.touch("[data-second]")
         self.until(lambda: match not in self.now.calls and team in self.now.state.withdrawn)
 
     def correct_result(self, wrong, later):
@@ -373,13 +379,15 @@ class Day:
         pairing = next(one for one in self.now.pairings if one.id == wrong)
         right = next(team for team in pairing.teams if team != pairing.winner)
         console.unfold("[data-do=correct]")
-        console.pick("[data-do=correct] [name=match]", f"{wrong}: {right} won")
+        console.pick("[data-do=correct] [name=match]", f"{self.name_of(wrong)}: {right} won")
         console.touch_twice("[data-do=correct] button:not([type=reset])")
-        self.seen("#said[data-value=bad]")
-        self.look("correct-asked", f"{wrong} was wrong, but {later} has begun: the page asks what to do", console.page)
+        self.seen("#said:not(:empty)")
+        self.look(
+            "correct-asked", "A result was wrong, but a later match has begun: the page asks what to do", console.page
+        )
         console.pick("[data-do=correct] [name=then]", "play them again")
         console.touch_twice("[data-do=correct] button:not([type=reset])")
         self.until(lambda: table.table.view.void)
-        self.look("hall boards", f"{wrong} is corrected: the table of {later} is told to stop playing")
+        self.look("hall boards", "The result is corrected: the table of the later match is told to stop playing")
         table.do("close void")
         self.until(lambda: later in self.now.calls and right in self.now.calls[later].teams)
