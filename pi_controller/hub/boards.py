@@ -405,15 +405,14 @@ class Boards:
     def _bracket(self, page: str) -> Markup:
         now = self.now
         shown = bracket_values(now.competition, now.state, self._tr) if now.state.teams else None
-        on_paper = page in ("bracket", "results")
         teams = {team: n for n, team in enumerate(now.state.teams or now.entered, 1)}
         return self._render(
             "bracket_part",
             shown=shown,
             now=now,
             plan=now.plan,
-            rounds_too=on_paper,
-            sheets=bracket_sheets(now.competition, now.state, self._tr) if on_paper else (),
+            rounds_too=page in ("bracket", "results"),
+            sheets=() if page == "hall" else bracket_sheets(now.competition, now.state, self._tr),
             linked=page != "results",
             teams=teams,
         )

@@ -1,12 +1,7 @@
-"""A tournament for a screen: the drawn bracket, the matches of each round, and the standings.
-
-`drawing` places the matches of an elimination: a column for each round, each match centred between the two matches that
-feed it. The table below has the same content for people who cannot see the drawing; `bracket_sheets` are for paper.
-"""
+"""A tournament for people: names of matches and rounds, the matches of each round, and the standings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from statistics import fmean
 from typing import Any, NamedTuple
 
 from pi_controller.display.i18n import Translator
@@ -15,20 +10,6 @@ from pi_controller.tournament import Competition, Pairing, TournamentState
 from pi_controller.tournament.bracket import LoserOf, Match, Seed, Source, WinnerOf
 from pi_controller.tournament.elimination import AGAIN, Elimination
 from pi_controller.tournament.groups import Groups
-
-
-class Grid(NamedTuple):
-    """Size of a match's box, and the distances of columns and rows, in units of the drawing."""
-
-    width: int
-    height: int
-    column: int
-    row: int
-
-
-GRID = Grid(208, 52, 248, 70)
-_HEAD = 46
-"""Space above each side's matches for its name and the names of the rounds."""
 
 
 class Slot(NamedTuple):
@@ -40,44 +21,11 @@ class Slot(NamedTuple):
     games: int | None
 
 
-class Box(NamedTuple):
-    """A match in the drawing; `name` is its place in its round ("" if it has one), `x`, `y` its upper left corner."""
-
-    match: str
-    name: str
-    x: int
-    y: float
-    slots: tuple[Slot, Slot]
-    ready: bool
-
-
-class Heading(NamedTuple):
-    """A text in the drawing: the name of a side (`large`) or of a round."""
-
-    text: str
-    x: int
-    y: float
-    large: bool = False
-
-
-class Drawing(NamedTuple):
-    """Boxes, connecting lines as SVG paths, and headings; `width` and `height` in units."""
-
-    width: int
-    height: float
-    boxes: tuple[Box, ...]
-    lines: tuple[str, ...]
-    headings: tuple[Heading, ...]
-
-
 def bracket_values(competition: Competition, state: TournamentState, tr: Translator) -> dict[str, Any]:
-    """Return the values for `bracket_parts.html`: drawing, standings, and rounds as text."""
-    cup, its_state = find_elimination(competition, state)
+    """Return the values for `bracket_parts.html`: standings, and rounds as text."""
     champion = competition.champion(state)
     rows = competition.standings(state)
     return {
-        "drawing": drawing(cup, its_state, tr) if cup is not None and its_state.teams else None,
-        "box": (GRID.width, GRID.height),
         "rounds": _rounds(competition, competition.pairings(state), tr),
         "standings": sorted(rows, key=_standing_key) if champion is None else list(rows),
         "champion": champion,
@@ -99,95 +47,10 @@ def find_elimination(competition: Competition, state: TournamentState) -> tuple[
     return (competition if isinstance(competition, Elimination) else None), state
 
 
-def drawing(competition: Elimination, state: TournamentState, tr: Translator) -> Drawing:
-    """Draw an elimination that has its teams: the winners' side above, the losers' side below."""
-    bracket = competition.bracket(state)
-    pairings = {pairing.id: pairing for pairing in competition.pairings(state)}
-    matches = drawn_matches(competition, state)
-    at: dict[str, tuple[int, float]] = {}
-    headings: list[Heading] = []
-    top = 0.0
-    sides = (
-        {"winners": tr.text("Winners' side"), "losers": tr.text("Losers' side")} if bracket.reset else {"winners": ""}
-    )
-    for side, name in sides.items():
-        those = [match for match in matches if match.side == side]
-        if not those:
-            continue
-        placed = place_matches({match: match.round - 1 for match in those}, top + _HEAD)
-        at |= placed
-        headings += [Heading(name, 0, top + 14, large=True)] if name else []
-        rounds = sorted({match.round for match in those})
-        headings += [
-            Heading(tr.text("Round {number}", number=number), (number - 1) * GRID.column, top + 34) for number in rounds
-        ]
-        top = max(y for _, y in placed.values()) + GRID.row + 20
-    x = max((x for x, _ in at.values()), default=-GRID.column)
-    final = bracket.matches[-1]
-    before = [
-        at[source.match][1] for source in (final.a, final.b) if isinstance(source, WinnerOf) and source.match in at
-    ]
-    y = max(fmean(before or [0.0]), _HEAD)
-    for match in matches:
-        if match.side == "final":
-            x += GRID.column
-            at[match.id] = (x, y)
-            headings.append(Heading(tr.text("Final") if match.round == 1 else tr.text("Second match"), x, y - 12))
-    for match in matches:
-        if match.side == "third":
-            at[match.id] = (x, y + GRID.row + _HEAD)
-            headings.append(Heading(tr.text("Third place"), x, y + GRID.row + _HEAD - 12))
-    boxes = tuple(make_box(competition, state, match, pairings[match.id], at[match.id], tr) for match in matches)
-    lines = tuple(line for match in matches for line in connect(match, at))
-    height = max(y for _, y in at.values()) + GRID.height + 18
-    return Drawing(x + GRID.width + 4, height, boxes, lines, tuple(headings))
-
-
 def drawn_matches(competition: Elimination, state: TournamentState) -> list[Match]:
     """Return the matches of a bracket; the second match of a final only if it is played."""
     bracket, ids = competition.bracket(state), {pairing.id for pairing in competition.pairings(state)}
     return [match for match in (*bracket.matches, bracket.reset) if match is not None and match.id in ids]
-
-
-def place_matches(columns: Mapping[Match, int], top: float) -> dict[str, tuple[int, float]]:
-    """Return the positions of matches in their columns, each centred between those of `columns` that feed it."""
-    at: dict[str, tuple[int, float]] = {}
-    lowest: dict[int, float] = {}
-    for match, column in columns.items():
-        sources = [source.match for source in (match.a, match.b) if isinstance(source, WinnerOf)]
-        before = [at[source][1] for source in sources if source in at]
-        # a match without a source here goes below the last of its column
-        y = max(fmean(before) if before else top, lowest.get(column, top - GRID.row) + GRID.row)
-        lowest[column] = y
-        at[match.id] = (column * GRID.column, y)
-    return at
-
-
-def connect(match: Match, at: Mapping[str, tuple[int, float]]) -> list[str]:
-    """Return the lines to a match from the matches whose winners it takes."""
-    x, y = at[match.id]
-    found: list[str] = []
-    for place, source in enumerate((match.a, match.b)):
-        if isinstance(source, WinnerOf) and source.match in at and (match.round == 1 or match.side != "final"):
-            from_x, from_y = at[source.match]
-            gap = GRID.column - GRID.width
-            half = (x + from_x + GRID.width) // 2 if x - from_x <= GRID.column else x - gap // 2
-            end = y + GRID.height * (0.25 + 0.5 * place)
-            found.append(f"M{from_x + GRID.width} {from_y + GRID.height / 2:g} H{half} V{end:g} H{x}")
-    return found
-
-
-def make_box(
-    competition: Elimination,
-    state: TournamentState,
-    match: Match,
-    pairing: Pairing,
-    at: tuple[int, float],
-    tr: Translator,
-) -> Box:
-    """Return the box of a match at `at`."""
-    slots = make_slots(competition, state, match, pairing, tr)
-    return Box(match.id, name_place(pairing, tr), *at, slots, pairing.open)
 
 
 def make_slots(

@@ -1,4 +1,4 @@
-"""A bracket for paper: each side has its own pages, divided into halves and rounds if it is too large for one."""
+"""The drawn bracket: each side has its own pages, divided into halves and rounds if it is too large for one."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -172,7 +172,7 @@ def _make_cell(
     if match.side in {"winners", "losers"}:  # the heading names the side
         round_ = tr.text("Round {number}", number=match.round)
         name = tr.text("{round}, match {number}", round=round_, number=match.id.rpartition("-")[2])
-    return Cell("match", name=name, slots=slots)
+    return Cell("match ready" if pairing.open else "match", name=name, slots=slots)
 
 
 def _arrange(columns: Mapping[Match, int], cells: Mapping[Match, Cell]) -> list[list[Cell]]:

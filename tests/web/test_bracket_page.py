@@ -9,29 +9,15 @@ from pi_controller.cli.pipes import bracket
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.errors import UsageError
 from pi_controller.tournament import Elimination
-from pi_controller.web.bracket_page import GRID, bracket_values, drawing
-from pi_controller.web.bracket_sheets import page
-
-
-@pytest.mark.parametrize("kind", ["double", "single", "third place"])
-@pytest.mark.parametrize("teams", [2, 3, 5, 6, 8, 11, 16, 24, 33, 64])
-def test_bracket_boxes_stay_on_grid_without_overlap(kind, teams):
-    cup = Elimination("single", third_place=True) if kind == "third place" else Elimination(kind)
-    drawn = drawing(cup, play_matches(cup, [f"T{number}" for number in range(teams)], 999), ENGLISH)
-    assert len(drawn.boxes) == len(cup.pairings(play_matches(cup, [f"T{number}" for number in range(teams)], 999)))
-    for n, box in enumerate(drawn.boxes):
-        assert 0 <= box.x <= drawn.width - GRID.width
-        assert 0 < box.y <= drawn.height - GRID.height
-        assert box.x % GRID.column == 0
-        for other in drawn.boxes[:n]:
-            assert abs(box.x - other.x) >= GRID.width or abs(box.y - other.y) >= GRID.height, (box.match, other.match)
-        assert not [one for one in drawn.headings if one.x == box.x and box.y - 2 < one.y < box.y + GRID.height + 2]
+from pi_controller.web.bracket_page import bracket_values
+from pi_controller.web.bracket_sheets import bracket_sheets, page
 
 
 def test_undecided_slot_names_its_source_match():
     cup = Elimination("double")
-    texts = [slot.text for box in drawing(cup, play_matches(cup, list("abcd"), 1), ENGLISH).boxes for slot in box.slots]
-    sources = {"Winner of round 1, match 2", "Loser of round 1, match 2", "Winner of the losers' side"}
+    pages = bracket_sheets(cup, play_matches(cup, list("abcd"), 1), ENGLISH)
+    texts = [slot.text for one in pages for row in one.rows for cell in row for slot in cell.slots]
+    sources = {"Loser of round 1, match 2", "Winner of the losers' side"}
     assert sources <= {*texts}
 
 
@@ -52,8 +38,8 @@ def test_third_place_match_is_in_drawing_and_rounds():
     state = play_matches(cup, list("abcd"), 2)
     final = next(one for one in cup.ready(state) if one.id == "F1")
     state = cup.play(state, {"do": "result", "match": "F1", "winner": final.teams[0]})
-    values = bracket_values(cup, state, ENGLISH)
-    assert [heading.text for heading in values["drawing"].headings][-2:] == ["Final", "Third place"]
+    values, pages = bracket_values(cup, state, ENGLISH), bracket_sheets(cup, state, ENGLISH)
+    assert {"Final", "Third place"} <= {cell.name for one in pages for row in one.rows for cell in row}
     assert [row["place"] for row in values["standings"]] == [1, 2, None, None]
     assert "Third place" in {one.name for one in values["rounds"]}
 
