@@ -30,7 +30,7 @@ COMMON_FILES = {
     "stick.svg": ("pi_controller.web", "image/svg+xml"),
     "plain.css": ("pi_controller.web", "text/css"),
     "help.css": ("pi_controller.web", "text/css"),
-    **dict.fromkeys(("drawn.js", "request.js", "stream.js"), ("pi_controller.web", "text/javascript")),
+    **dict.fromkeys(("drawn.js", "regions.js", "request.js", "stream.js"), ("pi_controller.web", "text/javascript")),
     **{
         path.name: ("pi_controller.web", "font/woff2")
         for path in files("pi_controller.web").joinpath("static").iterdir()

@@ -46,5 +46,5 @@ part.addEventListener("click", (event) => {
   }
   show();
 });
-new MutationObserver(show).observe(part, { childList: true });
+document.addEventListener("drawn", show);
 show();

@@ -1,6 +1,7 @@
 // The director's console: sends decisions. The page shows a decision only after the hub has stored it.
 // @ts-check
-import { release, releaseIfGone } from "./boards.js";
+import "./boards.js";
+import { release, releaseIfGone } from "./regions.js";
 import { ask, freshKey, sentence } from "./request.js";
 
 const SURE_MS = 4_000;

@@ -157,12 +157,11 @@ addEventListener("keydown", (event) => {
 });
 addEventListener("resize", show);
 document.fonts?.addEventListener("loadingdone", show); // a font is loaded when its first letter is shown
-// a part was redrawn: its size may be another. Not the subtree: shortening a text changes it
-const redrawn = new MutationObserver(() => {
+// a region was redrawn: its size may be another
+document.addEventListener("drawn", () => {
   const hasEnded = !ended && pages(end) > 0;
   ended = pages(end) > 0;
   if (hasEnded) at = { slide: slides.length - 1, page: 0 };
   if (pages(slides[at.slide]) > at.page) show();
   else turn();
 });
-for (const slide of slides) redrawn.observe(body(slide), { childList: true });

@@ -52,4 +52,4 @@ button.addEventListener("click", async () => {
 document.addEventListener("visibilitychange", () => {
   if (staying.on && document.visibilityState === "visible") stayAwake();
 });
-new MutationObserver(ring).observe(part, { childList: true, subtree: true });
+document.addEventListener("drawn", ring);
