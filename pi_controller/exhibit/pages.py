@@ -107,7 +107,7 @@ class ExhibitPage(PushedPage[PageContent]):
             "low": screen.low,
             "language": screen.language,
             "title": screen.title,
-            "heard": announce_board(screen.heard),
+            "heard": describe_news(screen.heard),
             "left": left,
             "bright": screen.bright,
         }
@@ -159,10 +159,10 @@ def render_screen(screen: Screen, host: HostTexts, languages: Sequence[tuple[str
     return Markup(html)  # noqa: S704 - escaped by it
 
 
-def announce_board(heard: Heard) -> dict[str, dict[str, str]]:
+def describe_news(heard: Heard) -> dict[str, Any]:
     """Return what a screen reader is told of a screen, by the keys of `announce.js`."""
-    texts = {"outcome": heard.outcome, "sentence": heard.sentence, "turn_worth": heard.stakes, "note": heard.note}
-    return {"texts": texts, "marks": {"moment": heard.moment}}
+    lines = [heard.sentence, heard.stakes, heard.note]
+    return {"moment": heard.moment, "outcome": heard.outcome, "lines": lines, "question": ""}
 
 
 def host_lines(texts: HostTexts) -> Sequence[str]:

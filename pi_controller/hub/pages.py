@@ -141,16 +141,15 @@ class RevokeCode(msgspec.Struct, forbid_unknown_fields=True, tag_field="do", tag
 
 
 class _Update(NamedTuple):
-    """The parts of a page as HTML by region; `seq` numbers what they show, `t` is the hub's time."""
+    """The parts of a page as HTML by region; `seq` numbers what they show."""
 
     seq: int
-    t: float
     regions: Mapping[str, str]
 
 
 @lru_cache(maxsize=64)
 def _encode_changes(before: Snapshot[_Update] | None, now: Snapshot[_Update]) -> bytes:
-    """Encode the regions that changed since `before`, and the hub's time, which the clocks on a page use."""
+    """Encode the regions that changed since `before`."""
     update = now.content
     changed = {
         name: part
@@ -158,7 +157,7 @@ def _encode_changes(before: Snapshot[_Update] | None, now: Snapshot[_Update]) ->
         if before is None or part != before.content.regions.get(name)
     }
     data = msgspec.json.encode(changed)
-    return b"event: now\ndata: %.3f\n\nid: %d\nevent: regions\ndata: %s\n\n" % (update.t, update.seq, data)
+    return b"id: %d\nevent: regions\ndata: %s\n\n" % (update.seq, data)
 
 
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".woff2": "font/woff2"}
@@ -402,7 +401,7 @@ class HubPages:
 
     async def _keep_rendering(self, page: str, feed: Feed[_Update], least_s: float) -> None:
         """Publish a page's parts to `feed` after each change, at least `least_s` apart, until nobody watches it."""
-        loop, bell, last = asyncio.get_running_loop(), self._bell.subscribe(), _Update(0, 0.0, {})
+        loop, bell, last = asyncio.get_running_loop(), self._bell.subscribe(), _Update(0, {})
         try:
             while feed.watchers and not bell.ended:
                 due = loop.time() + least_s
@@ -429,13 +428,12 @@ class HubPages:
 
     def _render_update(self, page: str) -> _Update:
         """Return the newest parts of a page."""
-        t = self._clock()
-        self._tokens.refresh(t)
-        return _Update(self.seq, t, self._boards.regions(page))
+        self._tokens.refresh(self._clock())
+        return _Update(self.seq, self._boards.regions(page))
 
     def _ring(self) -> None:
         """Wake those who render the pages."""
-        self._bell.publish(_Update(self.seq, 0.0, {}))
+        self._bell.publish(_Update(self.seq, {}))
 
     def _rings(self, answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         """Return `answer`, after which the pages show what it changed."""

@@ -6,7 +6,7 @@ The page is read-only: the mat's events advance the walk.
 from pathlib import Path
 
 import msgspec
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from pi_controller.calibration.steps import WalkView
 from pi_controller.display.i18n import Translator
@@ -29,17 +29,14 @@ class WalkPage(PushedPage[WalkView]):
 
     def page(self, picture: WalkView | None) -> str:
         """Return the whole page."""
-        walk, ask = ("", "") if picture is None else (render_walk(picture, self._tr), picture.ask)
-        return render(_PAGE, self._tr, walk=walk, ask=ask)
+        return render(_PAGE, self._tr, regions={"walk": "", "said": ""} if picture is None else self._regions(picture))
 
     def event(self, picture: WalkView) -> tuple[str, bytes]:
-        """Return the event with the walk as HTML, the instruction, and whether the walk is over."""
-        content = {
-            "html": str(render_walk(picture, self._tr)),
-            "said": self._tr.text(picture.ask),
-            "over": picture.over,
-        }
-        return "walk", msgspec.json.encode(content)
+        """Return the event with the regions of the page, and whether the walk is over."""
+        return "walk", msgspec.json.encode({"regions": self._regions(picture), "over": picture.over}, enc_hook=str)
+
+    def _regions(self, picture: WalkView) -> dict[str, Markup]:
+        return {"walk": render_walk(picture, self._tr), "said": escape(self._tr.text(picture.ask))}
 
 
 def render_walk(view: WalkView, tr: Translator) -> Markup:

@@ -16,7 +16,6 @@ from pi_controller.sensing.events import SensorFault
 from pi_controller.table.view import View
 from pi_controller.text import MAX_NAME_CHARS, strip_controls_deep
 from pi_controller.web import console_page, entry_forms, event_log, requests
-from pi_controller.web.live_page import Board
 from pi_controller.web.roles import Role
 
 MAX_PIN_CHARS = 64
@@ -29,13 +28,11 @@ Name = Annotated[str, Meta(min_length=1, max_length=4 * MAX_NAME_CHARS)]
 """A name as it is typed: an accent may be a character of its own. `Users.add` checks its length."""
 
 
-class EventContent(Board, frozen=True, kw_only=True):
-    """The data of an event `view`: the public view, and what a page shows of it, by the keys of its elements.
-
-    `texts` are in the table's language, `marks` set the style; `table` is escaped HTML.
-    """
+class EventContent(msgspec.Struct, frozen=True):
+    """The data of an event `view`: the public view, and the HTML of the page's regions in the table's language."""
 
     view: View
+    regions: dict[str, str]
 
 
 class ServerHealth(TypedDict):
@@ -126,13 +123,13 @@ class HealthContent(TypedDict):
 
 
 class StateContent(TypedDict):
-    """All content of the console: the view, the page's texts, possible actions and fouls, and the latest log lines.
+    """All content of the console: the view, the page's regions, possible actions and fouls, and the latest log lines.
 
     `log` has the newest line last; `now` is the table's clock, s.
     """
 
     view: View
-    board: Board
+    regions: dict[str, str]
     console: console_page.Console
     me: Me
     legal: tuple[dict[str, Any], ...]

@@ -19,8 +19,9 @@ from pi_controller.table.view import View
 from pi_controller.web.address import PageSettings
 from pi_controller.web.api import ServerHealth
 from pi_controller.web.connection_limits import ConnectionLimits, client_network
-from pi_controller.web.event_stream import BOARD_MAKERS, HEARTBEAT_S, event, stream
+from pi_controller.web.event_stream import HEARTBEAT_S, event, stream
 from pi_controller.web.feed import Feed, Snapshot
+from pi_controller.web.frames import FRAMES
 from pi_controller.web.help_pages import help_routes
 from pi_controller.web.limits import HEADERS, RequestFilter
 from pi_controller.web.public_pages import LATER_S, Answer, public_routes
@@ -127,15 +128,15 @@ def create_app(
     async def events(request: Request) -> Response:
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
-        shape = request.query_params.get("page", "")
-        if shape not in BOARD_MAKERS:
+        frame = request.query_params.get("page", "")
+        if frame not in FRAMES:
             raise RequestError("missing", "there is no such page", "leave it out, or see /openapi.json")
         # a page that opens a new stream cannot set the header, so it sends the last id in the URL
         last_id = request.headers.get("last-event-id") or request.query_params.get("last")
         place = client_network(client_ip(request))
 
         async def write(snapshot: Snapshot[View]) -> bytes:
-            return event(snapshot, tr, shape)
+            return event(snapshot, tr, frame)
 
         body = stream(feed, write, last_id, next(numbers), heartbeat_s, place=place, shares=watching)
         return StreamingResponse(body, media_type="text/event-stream", headers={"x-accel-buffering": "no"})

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+from markupsafe import Markup
 from msgspec.structs import replace
 
 from pi_controller.display import game_display
@@ -19,7 +20,7 @@ from pi_controller.table.view import View
 from pi_controller.web import entry_forms, game_page, live_page
 from pi_controller.web.consequences import action_key
 from pi_controller.web.event_stream import DESK_HEARTBEAT_S
-from pi_controller.web.templates import render
+from pi_controller.web.templates import render, render_regions
 
 Action = Mapping[str, Any]
 
@@ -69,20 +70,16 @@ class Again(msgspec.Struct, frozen=True):
 
 
 class Console(msgspec.Struct, frozen=True):
-    """The content of the console besides the live page's texts. `off` is why play cannot continue, or "".
+    """The content of the console besides its regions. `off` is why play cannot continue, or "".
 
-    `sides` is escaped HTML. `undo` describes what an undo would take back, or "". `fields` are the score sheet's,
-    if the user may set it. `past` are the last hides or throws, newest first. `nameable` is true if the user may name
-    the teams now.
+    `undo` describes what an undo would take back, or "". `fields` are the score sheet's,
+    if the user may set it. `nameable` is true if the user may name the teams now.
     """
 
-    sides: str
-    facts: tuple[str, ...]
     play: entry_forms.EntryForm
     off: str
     undo: str
     question: Asked | None = None
-    past: tuple[live_page.Past, ...] = ()
     nameable: bool = False
     again: Again | None = None
     can_hide_again: bool = False
@@ -99,33 +96,43 @@ def console(
     options: Mapping[str, Any] | None = None,
     sets: bool = False,
     begins: bool = False,
-    before: str | None = None,
     names: bool = False,
-    singer: bool = False,
     effects: Mapping[str, str] | None = None,
 ) -> Console:
     """Return the content of the console for `view`.
 
     `legal` are the actions that the game allows; `undo` describes what an undo takes back, and `last` is the action
     among it, if there is one; `options` are the game's. The user's rights: `sets` to set the table, `begins` to begin
-    another game, `names` to name the teams now. `singer` adds a reminder to ask for each team's singer. `before` is the
-    team that hid in the hide just settled, None if not known. `effects` are the consequences of the actions
-    (`list_consequences`).
+    another game, `names` to name the teams now. `effects` are the consequences of the actions (`list_consequences`).
     """
     writer = ConsoleWriter(view, tr)
     waiting = view.phase in {"hide", "check", "hit", "guess"} and not view.hits and not view.opened
     return Console(
-        sides=writer.page.cards(view),
-        facts=writer.facts(before, singer=singer),
         play=_with_effects(writer.page.entry_form(view, legal, options, begins=begins), effects or {}),
         off=writer.why_blocked(),
         undo=undo,
         question=writer.question(effects or {}),
-        past=tuple(live_page.list_past_turns(view, PAST, tr)),
         nameable=names,
         again=writer.make_replacement(last, legal, options),
         can_hide_again=waiting and view.hide > 0,
         fields=writer.sheet_fields() if sets else (),
+    )
+
+
+def console_regions(view: View, tr: Translator, before: str | None = None, *, singer: bool = False) -> dict[str, str]:
+    """Return the HTML of the console's regions by name, the same for all judges.
+
+    `before` is the team that hid in the hide just settled, None if not known. `singer` adds a reminder to ask for each
+    team's singer.
+    """
+    writer = ConsoleWriter(view, tr)
+    return render_regions(
+        "judge_regions.html",
+        tr,
+        s=live_page.live_content(view, tr),
+        facts=writer.facts(before, singer=singer),
+        sides=Markup(writer.page.cards(view)),  # noqa: S704 - escaped by it
+        past_turns=live_page.list_past_turns(view, PAST, tr),
     )
 
 
@@ -297,8 +304,7 @@ def sign_in(
 
 
 def page(
-    view: View,
-    content: Console,
+    regions: Mapping[str, str],
     tr: Translator,
     *,
     as_of: str = "",
@@ -308,25 +314,18 @@ def page(
     beat_s: float = DESK_HEARTBEAT_S,
     settle_s: float = SETTLE_S,
 ) -> str:
-    """Return the console with `content` for the signed-in user `me`; the script updates it from then on.
+    """Return the console with its `regions` for the signed-in user `me`; the script updates it from then on.
 
     With `settings` it links the settings page, with `start` that of a card's choice.
     """
-    shown = live_page.make_board(view, tr)
     return render(
         "judge.html",
         tr,
-        heading=game_display.get_show(view.game, tr).name,
-        sentence=shown.texts["sentence"],
-        turn_worth=shown.texts.get("turn_worth", ""),
-        link=shown.texts["link"],
-        note=Phrases(tr).notice(view),
+        regions=regions,
         as_of_time=as_of,
         me=me,
         settings=settings,
         start=start,
         beat=f"{beat_s:g}",
         settle=f"{settle_s:g}",
-        facts=content.facts,
-        sides=content.sides,
     )

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from pi_controller.display.i18n import Translator
 from pi_controller.web.feed import ContentT, Feed, Snapshot
-from pi_controller.web.live_page import Board, make_board
-from pi_controller.web.room_page import overlay, room
+from pi_controller.web.frames import frame_regions
 
 if TYPE_CHECKING:
     from pi_controller.table.view import View
@@ -23,13 +22,6 @@ HEARTBEAT_S, DESK_HEARTBEAT_S = 5.0, 3.0
 BLOCK = 1024
 _RETRY_MS, _RETRY_SPREAD_MS = 1000, 3000
 _STRIDE = 1117  # spreads the delays evenly for any number of watchers
-BoardMaker: TypeAlias = "Callable[[View, Translator], Board]"
-BOARD_MAKERS: Mapping[str, BoardMaker] = {
-    "": make_board,
-    "overlay": overlay,
-    "room": room,
-}
-"""The function that makes the content for each value of `page` in the stream's URL."""
 
 
 def retry_ms(number: int) -> int:
@@ -38,10 +30,10 @@ def retry_ms(number: int) -> int:
 
 
 @lru_cache(maxsize=4)
-def event(snapshot: Snapshot[View], tr: Translator, shape: str = "") -> bytes:
-    """Encode a snapshot as one event `view` (`EventContent`); `shape` is one of `BOARD_MAKERS`."""
-    content = BOARD_MAKERS[shape](snapshot.content, tr)
-    data = msgspec.json.encode({"view": snapshot.content, **msgspec.structs.asdict(content)})
+def event(snapshot: Snapshot[View], tr: Translator, frame: str = "") -> bytes:
+    """Encode a snapshot as one event `view` (`EventContent`); `frame` is one of `FRAMES`."""
+    regions = frame_regions(snapshot.content, tr, frame)
+    data = msgspec.json.encode({"view": snapshot.content, "regions": regions}, enc_hook=str)
     return encode_event(snapshot.id, "view", data)
 
 

@@ -32,7 +32,6 @@ from pi_controller.web import (
     entry_forms,
     event_log,
     game_page,
-    live_page,
     requests,
     roles,
 )
@@ -56,7 +55,7 @@ class JudgeSnapshot(NamedTuple):
     picture: Picture
     minutes: event_log.EventLog
     legal: tuple[dict[str, Json], ...]
-    board: live_page.Board
+    regions: dict[str, str]
     fouls: tuple[entry_forms.FoulsOf, ...]
     effects: Mapping[str, str]
 
@@ -119,8 +118,7 @@ class JudgeApi(SignInRoutes):
                 raise
             return await self.form_response()
         page = console_page.page(
-            snapshot.picture.view,
-            self._console(snapshot, session.person.role),
+            snapshot.regions,
             self.tr,
             as_of=f"{datetime.now().astimezone():%H:%M:%S}",
             me=session.person.name,
@@ -203,10 +201,12 @@ class JudgeApi(SignInRoutes):
             if self._latest is None or self._latest.picture is not picture:
                 legal = await asyncio.to_thread(picture.game.legal_actions, picture.state)
                 fouls = game_page.page_of(picture.view, self.tr).fouls(picture.view, picture.game, picture.state)
-                board = live_page.make_board(picture.view, self.tr)
+                regions = console_page.console_regions(
+                    picture.view, self.tr, picture.game.hiders_before(picture.state), singer=self._singer
+                )
                 effects = await asyncio.to_thread(self._list_effects, picture, legal)
                 log_end = await self._read_event_log(picture)
-                self._latest = JudgeSnapshot(picture, log_end, legal, board, fouls, effects)
+                self._latest = JudgeSnapshot(picture, log_end, legal, regions, fouls, effects)
             return self._latest
 
     def _list_effects(self, picture: Picture, legal: Sequence[dict[str, Json]]) -> dict[str, str]:
@@ -238,8 +238,6 @@ class JudgeApi(SignInRoutes):
             sets=roles.has_right(role, "set"),
             begins=roles.can_begin_game(role, picture.rulings) and not picture.protest,
             names=roles.has_right(role, "teams") and picture.nameable,
-            singer=self._singer,
-            before=picture.game.hiders_before(picture.state),
             effects=snapshot.effects,
         )
 
@@ -247,7 +245,7 @@ class JudgeApi(SignInRoutes):
         picture, view, role = snapshot.picture, snapshot.picture.view, session.person.role
         content: api.StateContent = {
             "view": view,
-            "board": snapshot.board,
+            "regions": snapshot.regions,
             "console": self._console(snapshot, role),
             "me": {"name": session.person.name, "role": role},
             "legal": snapshot.legal,
@@ -265,7 +263,7 @@ class JudgeApi(SignInRoutes):
             },
             "now": round(self.authenticator.clock(), 3),
         }
-        return msgspec.json.encode(content)
+        return msgspec.json.encode(content, enc_hook=str)
 
     async def _follow(self, request: Request, session: Session) -> AsyncIterator[bytes]:
         watcher = self.feed.subscribe()

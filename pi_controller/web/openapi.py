@@ -10,7 +10,7 @@ import msgspec
 from pi_controller import __version__
 from pi_controller.table.view import View
 from pi_controller.web import api, requests
-from pi_controller.web.event_stream import BOARD_MAKERS
+from pi_controller.web.frames import FRAMES
 
 JSON, EVENTS, SVG = "application/json", "text/event-stream", "image/svg+xml"
 _REF = "#/components/schemas/{name}"
@@ -43,7 +43,7 @@ def _parameter(name: str, where: str, what: str, *, required: bool = False, **sc
 
 _ORIGIN = _parameter("Origin", "header", "the origin of the pages, as a browser sends it", required=True, type="string")
 _EVENTS_PARAMETERS = (
-    _parameter("page", "query", "the page whose texts are included", type="string", enum=[*BOARD_MAKERS], default=""),
+    _parameter("page", "query", "the page whose regions are included", type="string", enum=[*FRAMES], default=""),
     _parameter("last", "query", "the last id, for clients that cannot set the header", type="string"),
     _parameter("Last-Event-ID", "header", "the id of the last event", type="string"),
 )

@@ -19,12 +19,9 @@ from pi_controller.rules.options import Choice
 from pi_controller.table.view import View
 from pi_controller.web.address import PageSettings, list_urls
 from pi_controller.web.check_page import check_page
-from pi_controller.web.event_stream import BoardMaker
 from pi_controller.web.feed import Feed
+from pi_controller.web.frames import frame_page
 from pi_controller.web.limits import CSP
-from pi_controller.web.live_page import make_board, page
-from pi_controller.web.room_page import overlay
-from pi_controller.web.room_page import room as room_board
 from pi_controller.web.templates import render
 
 Answer = Callable[[Request], Awaitable[Response]]
@@ -42,26 +39,25 @@ def public_routes(
     `more` are the paths of other pages: `/judge`, `/rules` and `/games` are linked.
     """
 
-    def board_response(make: BoardMaker, waiting: str = "waiting.html", **values: Any) -> Response:
+    def frame_response(frame: str, waiting: str = "waiting.html", **values: Any) -> Response:
         latest = feed.latest
         if latest is None:
             return HTMLResponse(render(waiting, tr), 503, _LATER)
-        board, as_of = make(latest.content, tr), f"{now():%H:%M:%S}"
-        shown = page(board, tr=tr, as_of=as_of, t=feed.clock(), host=settings.host, **values)
-        return HTMLResponse(shown)
+        more = {"as_of": f"{now():%H:%M:%S}", "host": settings.host, **values}
+        return HTMLResponse(frame_page(latest.content, tr, frame, feed.clock(), **more))
 
     async def live(_: Request) -> Response:
-        return board_response(make_board, linked=more)
+        return frame_response("", linked=more)
 
     async def room(request: Request) -> Response:
         values = {"found": _page_urls(request, settings), "event": _event(settings), "words": settings.words}
-        return board_response(room_board, frame="room", **values)
+        return frame_response("room", **values)
 
     async def overlay_page(request: Request) -> Response:
         place = request.query_params.get("place", PLACES[0])
         if place not in PLACES:
             return PlainTextResponse("place is bottom or top.\n", 400)
-        return board_response(overlay, "overlay_waiting.html", frame="overlay", place=place)
+        return frame_response("overlay", "overlay_waiting.html", place=place)
 
     async def find(request: Request) -> Response:
         urls, game = _page_urls(request, settings), feed.latest.content.game if feed.latest else ""

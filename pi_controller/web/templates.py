@@ -1,8 +1,7 @@
 """The pages' templates: Jinja2 with autoescaping, in `templates/` and beside each game's module in `games/`.
 
-All pages extend `base.html` and use `macros.html`. The script updates elements by the attributes
-`data-live`, `data-state`, `data-count` and `data-clock`; without scripts the page is complete and reloads itself. Line
-breaks between tags are removed from the output.
+All pages extend `base.html` and use `macros.html`. The script updates the elements with `data-region` from the HTML
+that the server sends; without scripts the page is complete and reloads itself. Line breaks between tags are removed.
 """
 
 import re
@@ -34,6 +33,12 @@ def render(template: str | Path, tr: Translator, **values: Any) -> str:
     """
     made = environment().get_template(str(template))
     return made.render(values, language=tr.code, text=tr.text)
+
+
+def render_regions(template: str, tr: Translator, **values: Any) -> dict[str, str]:
+    """Render a template that sets `regions`; return them as HTML by name, as `render` does a page."""
+    made: Any = environment().get_template(template).make_module({**values, "language": tr.code, "text": tr.text})
+    return made.regions
 
 
 @cache

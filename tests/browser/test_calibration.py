@@ -33,7 +33,7 @@ def test_it_follows_the_walk_and_fits_the_screen(chromium, width):
         walk.publish(WalkView(STEPS, 1, "Tap pad 2.", bars=BARS, pad=2))
         await_drawn(page, walk.seq)
         assert page.locator(".sentence").text_content() == "Tap pad 2."
-        assert page.locator("#said").text_content() == "Tap pad 2."
+        assert page.locator("[data-region=said]").text_content() == "Tap pad 2."
         walk.publish(WalkView(STEPS, 2, "The mat is calibrated.", over=True, passed=True, saved="hall"))
         await_drawn(page, walk.seq)
         assert page.locator(".saved").is_visible()

@@ -16,7 +16,7 @@ LAID = """async () => {
     const box = host.getBoundingClientRect();
     const isOver = b => b.width > 1 && b.left < box.right - 1 && b.right > box.left + 1
         && b.height > 1 && b.top < box.bottom - 1 && b.bottom > box.top + 1;
-    const over = [...document.querySelectorAll("h1, [data-live=sentence], .score, .situation, .badge")]
+    const over = [...document.querySelectorAll("h1, .sentence, .score, .situation, .badge")]
         .filter(one => one.checkVisibility() && isOver(one.getBoundingClientRect())).map(one => one.outerHTML);
     const style = getComputedStyle(host);
     return { box: [box.left, box.top, box.right, box.bottom], over, ground: style.backgroundColor, ink: style.color };

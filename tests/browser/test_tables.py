@@ -19,9 +19,9 @@ WIDE = {"A": "W" * 60, "B": "日本" * 30}
 
 
 def await_layout(page, feed):
-    """Wait for the newest view: a game of another layout loads the page anew."""
+    """Wait for the newest view."""
     await_drawn(page, feed.latest.content.seq)
-    assert page.locator("[data-live=sentence]").text_content() == Phrases(ENGLISH).sentence(feed.latest.content)
+    assert page.locator(".sentence:not(.result)").text_content() == Phrases(ENGLISH).sentence(feed.latest.content)
 
 
 @pytest.mark.smoke
@@ -30,7 +30,7 @@ def test_page_follows_play_and_switches_with_the_game(open_page, feed):
     view = play("ojibwe", 5, 30, seq=2)
     feed.publish(view)
     await_layout(page, feed)
-    assert page.locator("body").get_attribute("data-layout") == "pads"
+    assert page.locator("main").get_attribute("data-layout") == "pads"
     strokes = page.locator('[data-team="B"] .long .on')
     assert strokes.count() == view.sheet["counters"]["B"]
     after = play("ojibwe", 5, 31, seq=3)
@@ -54,7 +54,7 @@ def test_pages_never_scroll_sideways_and_fit_wide_screens(open_page, feed, size)
         for i, view in enumerate((plain, wide)):
             feed.publish(msgspec.structs.replace(view, seq=10 * seq + i))
             page.reload()
-            assert page.locator("[data-live=sentence]").inner_text() == Phrases(ENGLISH).sentence(view)
+            assert page.locator(".sentence:not(.result)").inner_text() == Phrases(ENGLISH).sentence(view)
             assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
             if size[0] > 1300 and view is plain:
                 assert page.evaluate("document.documentElement.scrollHeight") <= size[1], game
@@ -64,11 +64,11 @@ def test_time_left_counts_down_to_zero(open_page, feed):
     page = open_page(size=(390, 844))
     feed.publish(play("slahal", 5, 3, seq=2, ends=time.time() + 125.0))
     await_drawn(page, 2)
-    assert page.locator("#clock").is_visible()
-    assert re.fullmatch(r"[12]:\d\d", page.locator("#clock b").text_content())
+    assert page.locator(".clock").is_visible()
+    assert re.fullmatch(r"[12]:\d\d", page.locator(".clock b").text_content())
     feed.publish(play("slahal", 5, 3, seq=3, ends=time.time() - 5.0))
     await_drawn(page, 3)
-    assert page.locator("#clock b").text_content() == "0:00"
+    assert page.locator(".clock b").text_content() == "0:00"
     feed.publish(play("slahal", 5, 3, seq=4, ends=1200.0))  # a simulated game's clock began at nothing
     await_drawn(page, 4)
-    assert not page.locator("#clock").is_visible()
+    assert not page.locator(".clock").is_visible()

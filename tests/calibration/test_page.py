@@ -67,9 +67,10 @@ def test_unknown_path_and_post_are_refused(web):
 def test_changes_are_pushed_until_server_stops(page, web):
     with web.stream("GET", "/events") as response:
         events = Stream(response)
-        assert "Taps on each pad" in json.loads(events.next("walk")["data"])["html"]
+        assert "Taps on each pad" in json.loads(events.next("walk")["data"])["regions"]["walk"]
         page.publish(VIEW)  # nothing new
         page.publish(WalkView(steps=(), at=0, ask="next", over=True))
-        assert json.loads(events.next("walk")["data"]) | {"html": ""} == {"html": "", "said": "next", "over": True}
+        told = json.loads(events.next("walk")["data"])
+        assert (told["regions"]["said"], told["over"]) == ("next", True)
         page._feed.end_streams()
         events.end()

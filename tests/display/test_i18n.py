@@ -25,10 +25,9 @@ from pi_controller.web import console_page
 from pi_controller.web.address import PageSettings
 from pi_controller.web.check_page import check_page, sealed_games
 from pi_controller.web.feed import Feed
+from pi_controller.web.frames import FRAMES, frame_page
 from pi_controller.web.game_page import page_of
-from pi_controller.web.live_page import make_board, page
 from pi_controller.web.public_pages import find_page
-from pi_controller.web.room_page import overlay, room
 from pi_controller.web.server import WebServer
 from pi_controller.web.templates import render
 
@@ -65,12 +64,8 @@ def test_no_sentence_of_the_terminal_escapes(view, tr):
 @pytest.mark.parametrize("view", VIEWS)
 def test_no_sentence_of_the_pages_escapes(view, tr):
     more = {"found": [], "event": "", "words": "", "place": "bottom"}
-    for content, frame in (
-        (make_board(view, tr), "phone"),
-        (room(view, tr), "room"),
-        (overlay(view, tr), "overlay"),
-    ):
-        html = page(content, tr=tr, as_of="12:34", t=NOW, frame=frame, **more)
+    for frame in FRAMES:
+        html = frame_page(view, tr, frame, NOW, as_of="12:34", **more)
         assert strange(escaped_of_page(html)) == [], frame
         assert f'lang="{CODE}"' in html
     assert strange(escaped_of_page(check_page(view, tr))) == []
@@ -108,11 +103,10 @@ def test_no_sentence_of_the_console_escapes(view, tr):
     state = game.opening()
     legal = game.legal_actions(state)
     content = console_page.console(view, legal, tr, sets=True, options=game.settings)
-    html = console_page.page(view, content, tr, as_of="12:34")
+    html = console_page.page(console_page.console_regions(view, tr), tr, as_of="12:34")
     assert strange(escaped_of_page(html)) == []
     said = [
         content.off,
-        *content.facts,
         *itertools.chain.from_iterable(_said(part) for part in (content.play, content.question)),
     ]
     assert strange(word for text in said if text for word in escaped(text)) == []
@@ -167,7 +161,7 @@ def test_a_sentence_that_escaped_would_be_found(view, tr, monkeypatch):
     """The comparison can fail."""
     monkeypatch.setattr(Phrases, "sentence", lambda _self, _view: "Plain English")
     assert {"Plain", "English"} <= set(strange(escaped(render_text(view(), tr, 300))))
-    html = page(make_board(view(), tr), tr=tr, as_of="")
+    html = frame_page(view(), tr, "", NOW, as_of="")
     assert {"Plain", "English"} <= set(strange(escaped_of_page(html)))
     assert strange(escaped_of_page('<p title="Odd one">x</p><code>not this</code>')) == ["Odd", "one"]
 

@@ -6,25 +6,22 @@ import pytest
 from exhibit_rig import STEP_S, Rig
 
 from pi_controller.exhibit.lessons import sticks
-from pi_controller.exhibit.pages import announce_board
+from pi_controller.exhibit.pages import describe_news
 from pi_controller.exhibit.screen import Heard, build_screen
-
-KEYS = ("sentence", "turn_worth", "note")
 
 
 def hear_visit(kind, seed, hides=4):
     """Yield each announcement of a visit with the rig, as `announce.js` makes it of two screens."""
     rig = Rig(seed, hides=hides)
-    before = announce_board(build_screen(rig.exhibit).heard)
+    before = describe_news(build_screen(rig.exhibit).heard)
     rig.begin(kind)
     while rig.stage in ("play", "result"):
-        board = announce_board(build_screen(rig.exhibit).heard)
-        texts, last = board["texts"], before["texts"]
-        came = (board["marks"] != before["marks"] and texts["outcome"]) or ""
-        changed = [texts[key] for key in KEYS if texts[key] != last[key]]
+        news = describe_news(build_screen(rig.exhibit).heard)
+        came = (news["moment"] != before["moment"] and news["outcome"]) or ""
+        changed = [line for line, last in zip(news["lines"], before["lines"], strict=True) if line != last]
         if told := " ".join(filter(None, (came, *changed))):
             yield told, rig
-        before = board
+        before = news
         if rig.stage == "play" and rig.game.touches:
             rig.touch(rig.rng.choice(list(rig.game.touches)))
         rig.advance(STEP_S)

@@ -18,7 +18,7 @@ from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.lights import frame
 from pi_controller.rules import registry
 from pi_controller.simulation.simulation import Simulation
-from pi_controller.web.live_page import make_board
+from pi_controller.web.frames import frame_regions
 game = registry.game("copied")
 print(*registry.names())
 for part in ("rules", "referee", "display", "console", "people"):
@@ -27,7 +27,7 @@ with tempfile.TemporaryDirectory() as folder:
     with Simulation(1, Path(folder) / "copied.sqlite", game) as simulation:
         view = simulation.play(90.0)
         assert view.game == "copied" and view.seq > 2, view
-        assert any(frame(view, 1.0)) and make_board(view, ENGLISH)
+        assert any(frame(view, 1.0)) and frame_regions(view, ENGLISH)
 
 """
 

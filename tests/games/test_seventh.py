@@ -29,9 +29,9 @@ from pi_controller.runtime.console import execute_line, help_now
 from pi_controller.table.mats import mat_sensors_for
 from pi_controller.table.table import Table
 from pi_controller.web import game_page
-from pi_controller.web.console_page import ConsoleWriter, console
-from pi_controller.web.live_page import make_board, page
-from pi_controller.web.room_page import overlay
+from pi_controller.web.console_page import ConsoleWriter, console_regions
+from pi_controller.web.frames import frame_page
+from pi_controller.web.room_page import strip
 
 PACKAGE = Path(__file__).parent / "seventh"
 GAME = "toy_countdown"
@@ -116,16 +116,15 @@ def check_shown(table):
     """Look at the table as everybody does: nothing is missing, and each shows whose turn it is or who has won."""
     view = table.view
     winner, turn = view.sheet["winner"], view.sheet["thrower"]
-    content = make_board(view, ENGLISH)
-    html = page(content, tr=ENGLISH, as_of="12:00:00")
-    assert content.layout == "sheet"
+    html = frame_page(view, ENGLISH, "", 0.0, as_of="12:00:00")
+    assert 'data-layout="sheet"' in html
     assert f'<p class="count">{view.sheet["counters"]["A"]}</p>' in html
     assert "Red &lt;b&gt;" in html
     assert "<b>:" not in html
-    assert content.texts["heading"] == "Toy countdown"
-    assert "made up for a test" in content.texts["credit"]
+    assert "<h1>Toy countdown</h1>" in html
+    assert "made up for a test" in html
     assert f'data-value="{"won" if winner == "A" else "" if winner or turn == "B" else "turn"}"' in html
-    assert str(view.sheet["pile"]) in overlay(view, ENGLISH).table
+    assert str(view.sheet["pile"]) in strip(view, ENGLISH)
     lights = frame(view, 1.0)
     assert len(lights) == pinmap().lights.count
     assert any(any(pixel) for pixel in lights)
@@ -139,8 +138,7 @@ def check_shown(table):
         assert taken == [*table.game.legal_actions(table.story.state)]
         assert can.buttons[0].label == "Take 1"
     assert [field.path for field in ConsoleWriter(view, ENGLISH).sheet_fields()][:2] == [("thrower",), ("pile",)]
-    shown = console(view, table.game.legal_actions(table.story.state), ENGLISH, options=table.game.settings)
-    assert "Blue" in shown.sides
+    assert "Blue" in console_regions(view, ENGLISH)["told"]
 
 
 def test_its_record_is_read_again(table, tmp_path):

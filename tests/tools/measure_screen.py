@@ -57,7 +57,7 @@ FLIGHTS = """() => {
   const seen = new WeakSet();
   const look = () => {
     for (const one of document.getAnimations()) {
-      if (seen.has(one) || !one.effect?.target?.classList.contains("flying") || one.startTime === null) continue;
+      if (seen.has(one) || one.effect?.target?.style.zIndex !== "5" || one.startTime === null) continue;
       seen.add(one);
       flights.push((performance.timeOrigin + one.startTime + one.effect.getComputedTiming().delay) / 1000);
     }

@@ -18,7 +18,7 @@ from pi_controller.referee.reducer import apply, blank
 from pi_controller.rules import registry
 from pi_controller.table.view import view_of
 from pi_controller.web import api, requests
-from pi_controller.web.console_page import Console, ConsoleWriter, console, page, sign_in
+from pi_controller.web.console_page import Console, ConsoleWriter, console, console_regions, page, sign_in
 from pi_controller.web.game_page import page_of
 from pi_controller.web.limits import CSP
 from pi_controller.web.templates import environment
@@ -34,6 +34,11 @@ def told(view, **how) -> Console:
     game = registry.game(view.game, next((ALL[name] for name in ALL if view.game == name), {}))
     legal = game.legal_actions(game.restore(view.sheet))
     return console(view, legal, ENGLISH, options=game.settings, **how)
+
+
+def list_facts(view, before=None, *, singer=False):
+    """Return what the console says of the state of play."""
+    return ConsoleWriter(view, ENGLISH).facts(before, singer=singer)
 
 
 class Inline(HTMLParser):
@@ -82,7 +87,7 @@ def test_every_button_is_a_command_with_unique_id(name):
 @pytest.mark.parametrize("name", PHASES)
 def test_console_page_has_no_inline_script_or_style(name):
     view = msgspec.structs.replace(PHASES[name], teams={"A": BAD, "B": "B"}, note=BAD)
-    html = page(view, told(view, sets=True), ENGLISH, me=BAD, as_of="12:00:00")
+    html = page(console_regions(view, ENGLISH), ENGLISH, me=BAD, as_of="12:00:00")
     assert inline(html) == []
     assert "<b onclick" not in html
     assert "{{" not in html
@@ -99,7 +104,8 @@ def test_the_sign_in_page_is_plain_too():
 
 def test_script_words_are_all_defined_and_used():
     code = "".join(path.read_text("utf-8") for path in SCRIPTS)
-    html = (TEMPLATES / "judge.html").read_text("utf-8") + (TEMPLATES / "sign_in.html").read_text("utf-8")
+    pages = ("judge.html", "judge_regions.html", "sign_in.html")
+    html = "".join((TEMPLATES / name).read_text("utf-8") for name in pages)
     used = set(re.findall(r"words\.(\w+)", code))
     shown = set(re.findall(r"\{[{%][^}]*\bwords\.(\w+) [%}]\}", html))
     rulings, causes = {"upheld", "denied", "play_on"}, {"forfeit", "disqualified", "no_show"}
@@ -114,7 +120,7 @@ def test_console_states_facts_questions_and_stop_reason():
     assert told(PHASES["held"]).off == ("Play is stopped: Long Hollow protests. Decide below, or let play continue.")
     assert "disk is full" in told(PHASES["halted"]).off
     assert told(PHASES["hit"]).off == ""
-    assert "Sensors off" in told(PHASES["held"]).facts
+    assert "Sensors off" in list_facts(PHASES["held"])
     question = told(PHASES["asked"]).question
     assert question is not None
     assert [one.id for one in question.buttons] == ["answer-foul", "answer-play_on", "answer-hide_again"]
@@ -186,8 +192,7 @@ def reminded(*actions, shown=True, game="dakota"):
     if shown and story.phase == "show":
         story = apply(rules, story, BeadShown(2.0))
     view = msgspec.structs.replace(view_of(rules, story, 7), teams={"A": "Big Coulee", "B": "Long Hollow"})
-    legal = rules.legal_actions(story.state)
-    facts = console(view, legal, ENGLISH, before=rules.hiders_before(story.state)).facts
+    facts = list_facts(view, rules.hiders_before(story.state))
     return [fact for fact in facts if "hides" in fact and not fact.startswith("Next: hide")]
 
 
@@ -222,8 +227,8 @@ def test_no_hiders_reminder_while_hit_owed_or_elsewhere():
     assert reminded(TOSS, MISS) == []
     assert reminded(TOSS, game="ojibwe") == []
     set_by_a_judge = msgspec.structs.replace(PHASES["hide"], calls=(), hide=7)
-    assert not [fact for fact in told(set_by_a_judge).facts if "hides" in fact], "nobody knows who hid before"
-    assert not [fact for fact in told(PHASES["over"]).facts if "hides" in fact]
+    assert not [fact for fact in list_facts(set_by_a_judge) if "hides" in fact], "nobody knows who hid before"
+    assert not [fact for fact in list_facts(PHASES["over"]) if "hides" in fact]
 
 
 @pytest.mark.parametrize(("game", "actions", "asked"), [("dakota", [], 1), ("dakota", [TOSS], 0), ("slahal", [], 0)])
@@ -233,5 +238,5 @@ def test_singers_are_asked_for_before_the_toss(game, actions, asked):
     for t, action in enumerate(actions):
         story = apply(rules, story, ActionPlayed(float(t), action, (), "judge"))
     view = view_of(rules, story, 7)
-    assert sum("singer" in fact for fact in console(view, (), ENGLISH, singer=True).facts) == asked
-    assert not any("singer" in fact for fact in console(view, (), ENGLISH).facts)
+    assert sum("singer" in fact for fact in list_facts(view, singer=True)) == asked
+    assert not any("singer" in fact for fact in list_facts(view))

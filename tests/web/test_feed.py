@@ -151,7 +151,7 @@ def test_an_event_is_one_padded_frame(view):
     assert told["event"] == "view"
     body = msgspec.json.decode(told["data"])
     assert body["view"]["seq"] == 12
-    assert body["texts"]["sentence"] == "First hit: Team B"
+    assert ">First hit: Team B</p>" in body["regions"]["play"]
     assert body["view"]["scoreboard"]["sides"][0]["counts"][1] == {"unit": "sticks", "n": 8, "of": 20}
 
 

@@ -86,7 +86,7 @@ def test_the_state(house):
         assert say(web, "key-toss", "action", action=TOSS).status_code == 200
         told = state(web)
         assert msgspec.convert(told["view"], View) == house.table.view
-        assert '<p class="count">4</p>' in told["board"]["table"]
+        assert "<span><b>0</b> sticks</span>" in told["regions"]["told"]
         assert told["legal"] == [dict(one) for one in house.table.game.legal_actions(house.table.story.state)]
         (hide,) = told["fouls"]
         assert (hide["hide"], hide["label"], hide["chosen"]) == ("this", "Hide 1: Big Coulee hides", True)
@@ -106,7 +106,10 @@ def test_the_state(house):
 
 def test_the_judge_is_reminded_of_the_hiders(house):
     def facts():
-        return [fact for fact in state(web)["console"]["facts"] if "hides" in fact and "Next:" not in fact]
+        return [fact for fact in told() if "hides" in fact and "Next:" not in fact]
+
+    def told():
+        return re.findall(r"<li>(.*?)</li>", state(web)["regions"]["told"])
 
     with house.signed_in("Jo") as web:
         say(web, "key-toss", "action", action=TOSS)
@@ -115,8 +118,8 @@ def test_the_judge_is_reminded_of_the_hiders(house):
         assert facts() == []
         say(web, "key-miss-again", "action", action=MISS)
         assert facts() == ["Big Coulee hides again: no change of hiders until the bead is found."]
-        assert state(web)["console"]["facts"][0] == "Next: hide 2, Big Coulee hides"
-        assert [one["text"] for one in state(web)["console"]["past"]] == ["Missed · Missed"]
+        assert told()[0] == "Next: hide 2, Big Coulee hides"
+        assert re.findall('class="what">([^<]*)<', state(web)["regions"]["past"]) == ["Missed · Missed"]
 
 
 def test_undone_entries_stay_in_the_log(house):

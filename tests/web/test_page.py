@@ -5,14 +5,15 @@ from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
-import msgspec
 import pytest
 
 import pi_controller.web
 from pi_controller.config.fields import contrast
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.table.view import Hit, Opening, QuestionView
-from pi_controller.web.live_page import make_board, page
+from pi_controller.web.frames import FRAMES, frame_page, frame_regions
+from pi_controller.web.game_page import page_of
+from pi_controller.web.live_page import live_content
 from pi_controller.web.templates import render
 
 STATES = {
@@ -34,70 +35,72 @@ VOID = {"meta", "link", "br", "hr", "img", "input"}
 
 
 class Tree(HTMLParser):
-    """Collects what carries which key, and complains about tags that do not close."""
+    """Collects the tags of a page and what it says, and complains about tags that do not close."""
 
-    def __init__(self) -> None:
+    def __init__(self, html: str) -> None:
         super().__init__()
-        self.open: list[tuple[str, dict]] = []
-        self.texts: dict[str, str] = {}
-        self.marks: dict[str, str] = {}
+        self.open: list[str] = []
         self.tags: list[tuple[str, dict]] = []
+        self.said = ""
+        self.feed(html)
+        self.close()
+        assert self.open == []
 
     def handle_starttag(self, tag, attrs):
-        told = dict(attrs)
-        self.tags.append((tag, told))
-        if "data-state" in told:
-            self.marks[told["data-state"]] = told["data-value"]
+        self.tags.append((tag, dict(attrs)))
         if tag not in VOID:
-            self.open.append((tag, told))
-            if "data-live" in told:
-                self.texts.setdefault(told["data-live"], "")
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag):
-        assert self.open.pop()[0] == tag
+        assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if self.open and "data-live" in self.open[-1][1]:
-            self.texts[self.open[-1][1]["data-live"]] = data
+        self.said += data
 
 
-def read(view):
-    tree = Tree()
-    tree.feed(page(make_board(view, ENGLISH), tr=ENGLISH, as_of="12:34:56"))
-    tree.close()
-    assert tree.open == []
-    return tree
+def draw_page(view, frame=""):
+    """Return a page in its frame, as the server sends it."""
+    return frame_page(view, ENGLISH, frame, 0.0, as_of="12:34:56", found=[], event="", words="", place="top")
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_every_state_is_on_the_page(view, state):
+    shown = live_content(view(**STATES[state]), ENGLISH)
+    said = Tree(draw_page(view(**STATES[state]))).said
+    texts = [shown.game, shown.sentence, shown.turn_worth, shown.note, shown.standing, shown.link, shown.credit]
+    texts += [*shown.facts, *(one.text for one in shown.past), *(pad.said for pad in shown.pads), "12:34:56"]
+    texts += [text for one in shown.calls for text in (one.word, one.sounds, one.meaning)]
+    texts += [shown.question.text, shown.question.choices] if shown.question else []
+    texts += [shown.seal.hash, shown.seal.text, shown.seal.nonce] if shown.seal.state else []
+    assert [text for text in texts if text not in said] == []
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("state", STATES)
+def test_the_page_contains_each_region_of_the_event(view, state, frame):
     told = view(**STATES[state])
-    content, tree = make_board(told, ENGLISH), read(told)
-    assert {key: content.texts[key] for key in tree.texts if key != "as_of"} == {
-        key: text for key, text in tree.texts.items() if key != "as_of"
-    }
-    assert {key: content.marks[key] for key in tree.marks} == tree.marks
-    assert tree.texts["as_of"] == "12:34:56"
-
-
-def test_the_page_uses_all_that_the_board_offers(view):
-    content, tree = make_board(view(), ENGLISH), read(view())
-    assert set(content.texts) - {"outcome", "score"} <= set(tree.texts)
-    assert set(content.marks) - {"moment"} == set(tree.marks)
+    html, regions = draw_page(told, frame), frame_regions(told, ENGLISH, frame)
+    assert {attrs["data-region"] for _, attrs in Tree(html).tags if "data-region" in attrs} == set(regions)
+    untimed = re.sub(r"(<time[^>]*>|<b data-ends=[^>]*>)[^<]*", r"\1", html)
+    assert [name for name, region in regions.items() if region not in untimed] == []
 
 
 def test_team_names_cannot_become_markup(view):
     wicked = {"A": "<script>alert(1)</script>", "B": "\"' onload=x &amp; </title>"}
-    html = page(make_board(view(teams=wicked, note="<img src=x>"), ENGLISH), tr=ENGLISH, as_of="")
+    html = draw_page(view(teams=wicked, note="<img src=x>"))
     assert "<script>alert" not in html
     assert "<img" not in html
-    tree = read(view(teams=wicked, note="<img src=x>"))
-    assert [attrs for tag, attrs in tree.tags if tag == "script"] == [{"type": "module", "src": "/static/live.js"}]
+    assert [attrs for tag, attrs in Tree(html).tags if tag == "script"] == [
+        {"type": "module", "src": "/static/live.js"}
+    ]
     assert [unescape(name) for name in re.findall(r"<bdi>(.*?)</bdi>", html)] == list(wicked.values())
 
 
 def test_page_works_without_scripts_or_external_links(view):
-    html = page(make_board(view(), ENGLISH), tr=ENGLISH, as_of="")
+    html = draw_page(view())
     assert '<noscript><meta http-equiv="refresh"' in html
     for text in (
         html,
@@ -113,44 +116,45 @@ def test_page_works_without_scripts_or_external_links(view):
 STATIC = Path(pi_controller.web.__file__).parent / "static"
 
 
+def draw_table(view):
+    """Return the scoreboard as HTML."""
+    return page_of(view, ENGLISH).table(view)
+
+
 def test_roles_hits_and_calls(view):
-    shown = make_board(view(**STATES["paguga"]), ENGLISH)
-    assert shown.marks["pad_2"] == "struck"
-    assert shown.marks["pad_4"] == "found"
-    assert shown.texts["pad_4"] == "second hit: found"
-    assert shown.texts["call_1"] == "Paguga"
-    assert shown.texts["sounds_2"] == "way-yaa · “going after”"
-    assert re.findall(r'data-value="(\w*)" data-team', shown.table) == ["turn", "waits"]
-    assert re.findall(r'class="role">(\w+)<', shown.table) == ["hides", "hits"]
-    assert shown.texts["score"] == "Big Coulee 1, Long Hollow 2"
-    assert shown.texts["outcome"].startswith("Second hit, pad 4: found. Called: Paguga, Wheya. ")
+    told = view(**STATES["paguga"])
+    shown, table = live_content(told, ENGLISH), draw_table(told)
+    assert [pad.mark for pad in shown.pads] == ["", "struck", "", "found"]
+    assert shown.pads[3].said == "second hit: found"
+    assert [one.word for one in shown.calls] == ["Paguga", "Wheya"]
+    assert shown.calls[1].sounds == "way-yaa · “going after”"
+    assert re.findall(r'data-value="(\w*)" data-team', table) == ["turn", "waits"]
+    assert re.findall(r'class="role">(\w+)<', table) == ["hides", "hits"]
+    assert shown.news.lines[-1] == "Big Coulee 1, Long Hollow 2"
+    assert shown.news.outcome.startswith("Second hit, pad 4: found. Called: Paguga, Wheya. ")
 
 
 def test_pad_is_marked_after_its_seal_opens(view):
-    before = make_board(view(commit="ab" * 32), ENGLISH)
-    assert all(before.marks[f"pad_{pad}"] == "" for pad in range(1, 5))
-    after = make_board(view(**STATES["opened"]), ENGLISH)
-    assert after.marks["pad_2"] == "bead"
-    assert after.marks["seal"] == "opened"
-    next_hide = make_board(view(hide=4, opening=Opening(3, "ab" * 32, 2, "cd" * 32)), ENGLISH)
-    assert all(next_hide.marks[f"pad_{pad}"] == "" for pad in range(1, 5))
+    def marks(view):
+        return [pad.mark for pad in live_content(view, ENGLISH).pads]
+
+    assert marks(view(commit="ab" * 32)) == [""] * 4
+    assert marks(view(**STATES["opened"])) == ["", "bead", "", ""]
+    assert live_content(view(**STATES["opened"]), ENGLISH).seal.state == "opened"
+    assert marks(view(hide=4, opening=Opening(3, "ab" * 32, 2, "cd" * 32))) == [""] * 4
 
 
 def test_foul_is_explained_in_plain_words(view):
-    assert make_board(view(**STATES["foul"]), ENGLISH).texts["meaning_1"] == "There was no bead under the pads."
+    (called,) = live_content(view(**STATES["foul"]), ENGLISH).calls
+    assert called.meaning == "There was no bead under the pads."
 
 
 def test_strange_counts_do_not_break_the_page(view):
-    table = make_board(view(long={"A": 64, "B": 0}, middle=-2, short={"A": 12, "B": 0}, points=1), ENGLISH).table
+    table = draw_table(view(long={"A": 64, "B": 0}, middle=-2, short={"A": 12, "B": 0}, points=1))
     strokes = re.findall(r'class="(short|long) sticks"[^>]*>(.*?)</div>', table)
     lit = [(kind, row.count('"on"'), row.count("<i")) for kind, row in strokes]
     assert lit == [("short", 1, 1), ("long", 20, 20), ("long", 0, 20), ("short", 0, 1), ("long", 0, 20)]
     assert '<p class="count">64</p>' in table
-
-
-def test_the_board_is_json(view):
-    for state in STATES.values():
-        msgspec.json.encode(make_board(view(**state), ENGLISH))
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])

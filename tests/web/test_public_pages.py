@@ -29,9 +29,10 @@ from pi_controller.web import address
 from pi_controller.web.address import PageSettings, list_urls, normalize_address, qr_code, qr_text
 from pi_controller.web.check_page import check_page
 from pi_controller.web.feed import Feed
-from pi_controller.web.live_page import make_board, page
+from pi_controller.web.frames import frame_page
+from pi_controller.web.live_page import SealShown, live_content
 from pi_controller.web.public_pages import find_page, rules_page, rules_route
-from pi_controller.web.room_page import overlay, room, strip
+from pi_controller.web.room_page import strip
 from pi_controller.web.server import WebServer
 
 WICKED = "<script>alert(1)</script>"
@@ -47,11 +48,10 @@ def texts(html):
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("frame", ["room", "overlay"])
 def test_every_phase_of_every_game_is_a_page(phase, frame):
-    content = overlay(PHASES[phase], ENGLISH) if frame == "overlay" else room(PHASES[phase], ENGLISH)
     more = {"place": "top"} if frame == "overlay" else {"found": [], "event": "", "words": ""}
-    html = page(content, tr=ENGLISH, as_of="12:34:56", t=1012.0, frame=frame, **more)
+    html = frame_page(PHASES[phase], ENGLISH, frame, 1012.0, as_of="12:34:56", **more)
     said = texts(unescape(html))
-    assert content.texts["sentence"] in said
+    assert live_content(PHASES[phase], ENGLISH).sentence in said
     assert "None" not in said
     assert " style=" not in html
     assert "{" not in said
@@ -60,15 +60,13 @@ def test_every_phase_of_every_game_is_a_page(phase, frame):
 def test_clocks_count_by_the_tables_time():
     def clocks(t, **changed):
         view = msgspec.structs.replace(PHASES["slahal"], **changed)
-        html = page(make_board(view, ENGLISH), tr=ENGLISH, as_of="", t=t)
-        return [(key, left) for key, left in re.findall(r'data-clock="(\w+)"[^>]*>([^<]*)<', html) if key != "unasked"]
+        html = frame_page(view, ENGLISH, "", t, as_of="")
+        return re.findall(r"<b data-ends=[^>]*>([^<]*)<", html)
 
-    assert clocks(1012.0) == [("limit", "0:48"), ("ends", "12:34")]
-    assert clocks(1072.5) == [("limit", "0:00"), ("ends", "11:34")]
-    assert clocks(1072.5, stood=1012.0, ends_stood=1012.0) == [("limit", "0:48"), ("ends", "12:34")], (
-        "a stopped clock stands"
-    )
-    assert clocks(1012.0, ends=None, limit=None) == [("limit", ""), ("ends", "")]
+    assert clocks(1012.0) == ["0:48", "12:34"]
+    assert clocks(1072.5) == ["0:00", "11:34"]
+    assert clocks(1072.5, stood=1012.0, ends_stood=1012.0) == ["0:48", "12:34"], "a stopped clock stands"
+    assert clocks(1012.0, ends=None, limit=None) == []
 
 
 @pytest.mark.parametrize("game", ["dakota", *ALL])
@@ -192,12 +190,10 @@ def test_check_page_omits_a_closed_seal():
 
 def test_board_and_check_page_name_void_seal():
     void = msgspec.structs.replace(DAKOTA, commit=None, withdrawn=(SEAL,), opening=Opening(6, "ee" * 32, 1, "00" * 32))
-    shown = make_board(void, ENGLISH)
-    assert (shown.marks["seal"], shown.texts["seal"], shown.texts["opened"]) == ("void", SEAL, "void: never opened")
+    assert live_content(void, ENGLISH).seal == SealShown("void", SEAL, "void: never opened")
     assert f"The seal {SEAL[:16]}… is void and stays closed." in texts(check_page(void, ENGLISH))
-    again = make_board(msgspec.structs.replace(void, commit="ab" * 32), ENGLISH)
-    assert (again.marks["seal"], again.texts["seal"]) == ("sealed", "ab" * 32)
-    assert again.texts["opened"] == f"not yet opened · {SEAL[:16]}… is void"
+    again = live_content(msgspec.structs.replace(void, commit="ab" * 32), ENGLISH).seal
+    assert again == SealShown("sealed", "ab" * 32, f"not yet opened · {SEAL[:16]}… is void")
 
 
 @pytest.mark.parametrize("name", ["dakota", "ojibwe", "slahal"])

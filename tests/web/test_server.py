@@ -135,12 +135,12 @@ def test_the_stream_starts_with_the_view_and_follows(web, feed, view):
         events = Stream(response)
         first = events.next()
         assert first["id"] == feed.latest.id
-        assert '<p class="count">8</p>' in msgspec.json.decode(first["data"])["table"]
+        assert '<p class="count">8</p>' in msgspec.json.decode(first["data"])["regions"]["play"]
         feed.publish(view(seq=2, long={"A": 12, "B": 0}))
         second = events.next()
         assert second["id"] == feed.latest.id != first["id"]
         body = msgspec.json.decode(second["data"])
-        assert '<p class="count">12</p>' in body["table"]
+        assert '<p class="count">12</p>' in body["regions"]["play"]
         assert msgspec.convert(body["view"], View) == feed.latest.content
 
 

@@ -1,9 +1,10 @@
 // The installation's page: draws what the table sends, sends back what is touched, and comes back by itself.
 // @ts-check
-import { News, speak } from "./announce.js";
+import { announceNews, speak } from "./announce.js";
 import { noteDrawn } from "./drawn.js";
 import { tellHere } from "./here.js";
 import { EASE_OUT, LONG_MS, MEDIUM_MS, SHORT_MS, noteSticks } from "./motion.js";
+import { patch } from "./regions.js";
 import { ask } from "./request.js";
 import { follow } from "./stream.js";
 
@@ -17,48 +18,10 @@ ring.className = "ring";
 document.body.append(ring);
 const screen = /** @type {HTMLElement} */ (document.getElementById("screen"));
 const away = /** @type {HTMLElement} */ (document.getElementById("away"));
-const told = new News();
 let ends = Infinity;
 
 /** @typedef {{ html: string, stage: string, turn: number, low: boolean, language: string, title: string,
- *   heard: import("./announce.js").Board, left: number | null, bright: number }} Screen */
-
-/** Whether `old` stays on the page as `fresh`: the same kept part, or an equal one. */
-function stays(/** @type {Element} */ old, /** @type {Element} */ fresh) {
-  const keep = fresh.getAttribute("data-keep");
-  return keep === null ? old.isEqualNode(fresh) : old.tagName === fresh.tagName && old.getAttribute("data-keep") === keep;
-}
-
-/** Make the children of `old` those of `fresh`; parts with `data-keep` stay, so that their movements go on. */
-function update(/** @type {Element} */ old, /** @type {Element} */ fresh) {
-  for (const name of old.getAttributeNames()) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
-  for (const name of fresh.getAttributeNames()) {
-    const value = String(fresh.getAttribute(name));
-    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
-  }
-  if (old.isEqualNode(fresh)) return;
-  let next = old.firstElementChild;
-  for (const child of [...fresh.children]) {
-    let same = next;
-    while (same && !stays(same, child)) same = same.nextElementSibling;
-    if (!same) {
-      old.insertBefore(child, next);
-      continue;
-    }
-    while (next && next !== same) {
-      const gone = next;
-      next = next.nextElementSibling;
-      gone.remove();
-    }
-    if (child.hasAttribute("data-keep")) update(same, child);
-    next = same.nextElementSibling;
-  }
-  while (next) {
-    const gone = next;
-    next = next.nextElementSibling;
-    gone.remove();
-  }
-}
+ *   heard: import("./announce.js").Spoken, left: number | null, bright: number }} Screen */
 
 /** The marks of the cloths: they change when a cloth is turned back. */
 function marks() {
@@ -87,16 +50,14 @@ function countOn(/** @type {Element} */ number, /** @type {number} */ end, /** @
   setTimeout(countOn, pause, number, end, pause);
 }
 
-/** Show a picture; who had chosen something with the keyboard keeps it where it is still there. */
+/** Show a picture. */
 function draw(/** @type {Screen} */ now) {
-  const chosen = document.activeElement?.getAttribute("data-do");
   const before = marks();
   const same = now.stage === document.body.dataset.stage;
   const landed = same ? noteSticks(REVEAL_MS) : () => {};
-  const fresh = document.createElement("div");
-  fresh.id = "screen";
-  fresh.innerHTML = now.html;
-  update(screen, fresh);
+  const counted = [...screen.querySelectorAll("[data-counted]")].map((number) => /** @type {const} */ ([number, number.textContent]));
+  patch(screen, now.html);
+  for (const [number, text] of counted) number.textContent = text; // it counts from there
   document.title = now.title;
   // the same language set again makes Chromium restyle all that is on the page
   if (document.documentElement.lang !== now.language) document.documentElement.lang = now.language;
@@ -109,9 +70,8 @@ function draw(/** @type {Screen} */ now) {
   }
   document.body.style.setProperty("--shade", String(1 - now.bright));
   ends = now.left === null ? Infinity : performance.now() + now.left * 1000;
-  if (chosen) /** @type {HTMLElement | null} */ (screen.querySelector(`[data-do="${chosen}"]`))?.focus();
-  told.tell(now.heard);
-  if (!now.heard.texts.sentence) speak("news", ""); // nothing of the last visitor stays
+  announceNews(now.heard);
+  if (!now.heard.lines[0]) speak("news", ""); // nothing of the last visitor stays
   count();
 }
 

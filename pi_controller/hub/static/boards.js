@@ -14,7 +14,7 @@ follow(
       draw(JSON.parse(data));
       noteDrawn(id);
     },
-    now: setClock,
+    beat: setClock,
   },
   { stays: () => staying.on },
 );

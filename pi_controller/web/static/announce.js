@@ -1,7 +1,8 @@
 // Announcements for screen readers: the result of a turn, the state of play, the score; and questions at once.
 // @ts-check
 
-/** @typedef {{ texts: Record<string, string>, marks: Record<string, string> }} Board */
+/** @typedef {{ moment: string, outcome: string, lines: string[], question: string }} Spoken */
+/** @typedef {Spoken & { phase: string, title: string, calls: number }} News */
 
 const APART_MS = 100; // a live region that is cleared and refilled at once with the same text is not announced
 
@@ -17,25 +18,23 @@ export function speak(/** @type {string} */ id, /** @type {string} */ text) {
   if (text) filling.set(id, setTimeout(() => (region.textContent = text), APART_MS));
 }
 
-/** Announces each change from one state of the table to the next once. The first state is not announced: it can be read. */
-export class News {
-  constructor() {
-    /** @type {Board | null} */
-    this.before = null;
-  }
+/** Return what is to be announced of the page's regions.
+ * @returns {News} */
+export const readNews = () => JSON.parse(/** @type {HTMLElement} */ (document.querySelector("[data-news]")).dataset.news ?? "");
 
-  tell(/** @type {Board} */ board) {
-    const before = this.before;
-    this.before = board;
-    if (!before) return;
-    const { texts, marks } = board;
-    const [last, outcome] = [before.texts.outcome ?? "", texts.outcome ?? ""]; // the stream's overlay has none
-    const known = last.length > outcome.length && last.endsWith(outcome); // the hits of a hide that is over go
-    const came = marks.moment !== before.marks.moment && !known ? outcome : "";
-    const changed = ["sentence", "turn_worth", "note", "score"].map((key) => (texts[key] !== before.texts[key] ? texts[key] : ""));
-    const told = [came, ...changed].filter(Boolean).map((one) => (/[.!?:]$/.test(one) ? one : `${one}.`));
-    if (told.length) speak("news", told.join(" "));
-    if (texts.question && texts.question !== before.texts.question) speak("asked", `${texts.question} ${texts.choices}`);
-    else if (!texts.question && before.texts.question) speak("asked", "");
-  }
+/** @type {Spoken | null} */
+let before = null;
+
+/** Announce each change from one state of the table to the next once. The first state is not announced: it can be read. */
+export function announceNews(/** @type {Spoken} */ news) {
+  const last = before;
+  before = news;
+  if (!last) return;
+  const { outcome } = news;
+  const known = last.outcome.length > outcome.length && last.outcome.endsWith(outcome); // the hits of a hide that is over go
+  const came = news.moment !== last.moment && !known ? outcome : "";
+  const changed = news.lines.filter((line, n) => line !== last.lines[n]);
+  const told = [came, ...changed].filter(Boolean).map((one) => (/[.!?:]$/.test(one) ? one : `${one}.`));
+  if (told.length) speak("news", told.join(" "));
+  if (news.question !== last.question) speak("asked", news.question);
 }

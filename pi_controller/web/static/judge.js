@@ -1,6 +1,6 @@
 // The judge's console: shows the table's state and sends commands. The page changes only after the table has accepted one.
 // @ts-check
-import { News } from "./announce.js";
+import { announceNews, readNews } from "./announce.js";
 import { Clock, sounds } from "./judge_clock.js";
 import * as more from "./judge_more.js";
 import { noteDrawn } from "./drawn.js";
@@ -8,6 +8,7 @@ import { announce, by, fill, make, minutes, say, set, words } from "./judge_page
 import { people } from "./judge_people.js";
 import { Panel } from "./judge_play.js";
 import { Sender } from "./judge_send.js";
+import { draw } from "./regions.js";
 import { ask, sentence } from "./request.js";
 import { follow, mark } from "./stream.js";
 
@@ -17,7 +18,6 @@ const VIBRATE_MS = 40; // confirms a command
 function console_() {
   const settle = 1000 * Number(document.body.dataset.settle);
   const clock = new Clock();
-  const news = new News();
   /** @type {any} */
   let state = null;
   let [lastContactMs, receivedMs, inertUntilMs, settledUntilMs] = [performance.now(), performance.now(), 0, 0];
@@ -26,7 +26,7 @@ function console_() {
   const sender = new Sender(offer);
   const panel = new Panel(by("play"), press, mayPress);
   const [showFouls, showProtest, showLog] = [more.fouls(press), more.protest(press), more.log()];
-  const [showClosing, showTeams, showPast] = [more.closing(press), more.teams(press), more.past()];
+  const [showClosing, showTeams] = [more.closing(press), more.teams(press)];
   more.hits();
   more.sheet(press, () => state);
   people();
@@ -146,27 +146,19 @@ function console_() {
       panel.forget();
     }
     [state, receivedMs] = [now, performance.now()];
-    const texts = { ...now.board.texts };
-    for (const element of document.querySelectorAll("[data-text]")) {
-      say(element, texts[element.getAttribute("data-text") ?? ""] ?? "");
-    }
-    if (by("sides").dataset.html !== now.console.sides) {
-      by("sides").innerHTML = by("sides").dataset.html = now.console.sides; // all texts in it are escaped by the server
-    }
-    by("facts").replaceChildren(...now.console.facts.map((/** @type {string} */ fact) => make("li", {}, fact)));
-    set(by("link"), "data-value", now.board.marks.link ?? "");
+    draw(now.regions);
+    const news = readNews();
     say(by("health"), now.health.board);
     say(by("me"), now.me.name);
     set(document.body, "data-role", now.me.role);
-    stateOfPlay = texts.sentence;
-    news.tell(now.board);
+    stateOfPlay = news.lines[0];
+    announceNews(news);
     const { shape, more: seldom } = now.console.play;
     by("teams").hidden = !now.console.nameable || ["shoot", "guess"].includes(shape); // these forms need the space
     showFouls([now.fouls, shape === "guess" ? seldom : []]);
     showProtest([now.protest, now.view.teams, now.rulings]);
     showClosing([now.sides]);
     showTeams([now.view.teams]);
-    showPast([now.console.past]);
     by("closing").hidden = !now.sides.length;
     showLog(now.log);
     by("set").hidden = !now.console.fields.length;

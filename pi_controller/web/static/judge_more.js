@@ -83,15 +83,6 @@ function part(/** @type {any} */ hide, /** @type {Press} */ press) {
   return make("div", { class: "of-hide", "data-hide": hide.hide }, ...parts);
 }
 
-/** The last hides or throws, newest first. */
-export function past() {
-  return redraw(by("past"), ([turns]) =>
-    turns.map((/** @type {any} */ turn) => {
-      const what = [make("b", {}, turn.number), make("span", { class: "what" }, turn.text)];
-      return make("li", { class: turn.look }, make("span", { class: "shape" }, turn.side), ...what);
-    }));
-}
-
 /** The form of the teams' names, for users who may set them. */
 export function teams(/** @type {Press} */ press) {
   return redraw(by("teams-inside"), ([names]) => {

@@ -19,7 +19,7 @@ const EASE_IN_OUT = tokens.getPropertyValue("--ease-in-out");
 
 /** The rows of sticks on the page, each with its owner. */
 function rows() {
-  return [...document.querySelectorAll(".sticks")].map((row) => [...row.querySelectorAll(":scope > i.on")]);
+  return [...document.querySelectorAll(".sticks")].map((row) => /** @type {HTMLElement[]} */ ([...row.querySelectorAll(":scope > i.on")]));
 }
 
 /** Store the position of each stick before a change; the returned function animates them from there. */
@@ -36,14 +36,14 @@ export function noteSticks(/** @type {number} */ delay = 0) {
 }
 
 /** Animate `stick` from the position of another one. */
-function fly(/** @type {Element} */ stick, /** @type {DOMRect} */ from, /** @type {number} */ late, wait = 0) {
+function fly(/** @type {HTMLElement} */ stick, /** @type {DOMRect} */ from, /** @type {number} */ late, wait = 0) {
   const there = stick.getBoundingClientRect();
   if (!there.width || !there.height || !from.width) return;
   const x = from.x + from.width / 2 - there.x - there.width / 2;
   const y = from.bottom - there.bottom;
   const size = from.height / there.height;
   const spread = late * APART * FLIGHT_MS;
-  stick.classList.add("flying");
+  stick.style.zIndex = "5";
   const flight = stick.animate(
     [
       { transform: `translate(${x}px, ${y}px) scale(${size})` },
@@ -52,7 +52,7 @@ function fly(/** @type {Element} */ stick, /** @type {DOMRect} */ from, /** @typ
     ],
     { duration: FLIGHT_MS * (1 - APART), delay: wait + spread, easing: EASE_IN_OUT, fill: "backwards" },
   );
-  flight.onfinish = () => stick.classList.remove("flying");
+  flight.onfinish = () => stick.style.removeProperty("z-index");
 }
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -61,13 +61,13 @@ let holding;
 let moment;
 
 /** Show the result of a turn for a moment instead of the state of play. A question to the judge has priority. */
-export function holdResult(/** @type {Record<string, string>} */ texts, /** @type {Record<string, string>} */ marks) {
-  const changed = moment !== undefined && marks.moment !== moment;
-  const came = changed && texts.result && texts.result !== texts.sentence;
-  moment = marks.moment;
-  if (changed && marks.calls !== "0") gloss();
-  const urgent = marks.phase === "halted" || marks.asked === "yes";
-  if (urgent || (!texts.result && holding)) return release();
+export function holdResult(/** @type {import("./announce.js").News} */ news) {
+  const result = document.querySelector(".result")?.textContent;
+  const changed = moment !== undefined && news.moment !== moment;
+  const came = changed && result && result !== news.lines[0];
+  moment = news.moment;
+  if (changed && news.calls) gloss();
+  if (news.phase === "halted" || news.question || (!result && holding)) return release();
   if (!came) return;
   clearTimeout(holding);
   document.body.dataset.result = "shown";

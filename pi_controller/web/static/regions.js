@@ -16,7 +16,7 @@ const newest = new Map();
 /** The HTML from which each region was drawn last.
  * @type {WeakMap<HTMLElement, string>} */
 const drawn = new WeakMap();
-/** The forms with input that stay as they are, by their keys, while a region is redrawn.
+/** What stays as it is while a region is redrawn, by its key: forms with input, and the page's own parts (`data-own`).
  * @type {Map<string, HTMLElement>} */
 const held = new Map();
 let pressed = false; // while a button is pressed, buttons do not move
@@ -33,23 +33,23 @@ const isTyped = (/** @type {Field} */ one) => isTextField(one) && one.value !== 
 /** Return whether `form` has input that was not sent yet. */
 export const isTouched = (/** @type {HTMLElement} */ form) => Boolean(form.dataset.touched) || fields(form).some(isTyped);
 
-/** Return what identifies a node among its siblings: its kind, and its id or `data-key`; or of a form its decision and
+/** Return what identifies a node among its siblings: its kind, and its id or `data-keep`; or of a form its decision and
  * fields, of a button what it does, of a folded part its summary without numbers. */
 function keyOf(/** @type {Node} */ node) {
   if (!(node instanceof HTMLElement)) return node.nodeName;
-  const { touched, key: given, ...rest } = node.dataset;
-  let key = node.id || given;
+  const { touched, keep, do: does, ...rest } = node.dataset;
+  let key = node.id || keep || (node instanceof HTMLButtonElement && does);
   if (key) return `${node.nodeName} ${key}`;
   key = node.getAttribute("name") ?? "";
-  if (node.matches(FORM)) key = JSON.stringify([rest, fields(node).map((field) => field.name)]);
+  if (node.matches(FORM)) key = JSON.stringify([rest, does, fields(node).map((field) => field.name)]);
   else if (node instanceof HTMLButtonElement) key = JSON.stringify([rest, key, node.value, node.textContent]);
   else if (node instanceof HTMLDetailsElement) key = node.querySelector("summary")?.textContent?.replace(/\d+/g, "") ?? "";
   return `${node.nodeName} ${key}`;
 }
 
-/** Give `old` the attributes of `fresh`; a part that somebody has unfolded stays open. */
+/** Give `old` the attributes of `fresh`; a part that somebody has unfolded stays open, and styles are always the page's. */
 function patchAttributes(/** @type {Element} */ old, /** @type {Element} */ fresh) {
-  for (const name of old.getAttributeNames()) if (!fresh.hasAttribute(name) && name !== "open") old.removeAttribute(name);
+  for (const name of old.getAttributeNames()) if (!fresh.hasAttribute(name) && name !== "open" && name !== "style") old.removeAttribute(name);
   for (const { name, value } of fresh.attributes) if (name !== "open" && old.getAttribute(name) !== value) old.setAttribute(name, value);
 }
 
@@ -62,10 +62,9 @@ function patchValue(/** @type {Element} */ old, /** @type {Element} */ fresh) {
   } else if (old instanceof HTMLTextAreaElement && fresh instanceof HTMLTextAreaElement) old.value = fresh.value;
 }
 
-/** Make `old` what `fresh` is, with as many nodes of its own as possible; parts with `data-keep` are the page's own. */
+/** Make `old` what `fresh` is, with as many nodes of its own as possible. */
 function morph(/** @type {Element} */ old, /** @type {Element | DocumentFragment} */ fresh) {
   if (fresh instanceof Element) {
-    if (fresh.hasAttribute("data-keep")) return;
     patchAttributes(old, fresh);
     patchValue(old, fresh);
   }
@@ -74,18 +73,18 @@ function morph(/** @type {Element} */ old, /** @type {Element | DocumentFragment
   for (const child of old.childNodes) free.set(keyOf(child), [...(free.get(keyOf(child)) ?? []), child]);
   const children = [...fresh.childNodes].map((child) => {
     const key = keyOf(child);
-    const form = held.get(key);
-    const same = form ?? free.get(key)?.[0];
+    const kept = held.get(key);
+    const same = kept ?? free.get(key)?.[0];
     free.set(key, (free.get(key) ?? []).filter((one) => one !== same));
-    return { child, form, same };
+    return { child, kept, same };
   });
   for (const rest of free.values()) for (const child of rest) old.removeChild(child);
   const index = fresh instanceof HTMLSelectElement ? fresh.selectedIndex : -1;
   let next = old.firstChild;
-  for (const { child, form, same } of children) {
+  for (const { child, kept, same } of children) {
     if (same === undefined || same !== next) old.insertBefore(same ?? child, next);
     else next = next.nextSibling;
-    if (same instanceof Element && !form) morph(same, /** @type {Element} */ (child));
+    if (same instanceof Element && !kept) morph(same, /** @type {Element} */ (child));
     else if (same instanceof CharacterData && same.data !== /** @type {CharacterData} */ (child).data) same.data = /** @type {CharacterData} */ (child).data;
   }
   if (old instanceof HTMLSelectElement && old.selectedIndex !== index) old.selectedIndex = index;
@@ -98,21 +97,27 @@ function parse(/** @type {string} */ html) {
   return fresh.content;
 }
 
+/** Show `html` in a region at once; the forms `touched` stay as they are. */
+export function patch(/** @type {HTMLElement} */ region, /** @type {string} */ html, /** @type {HTMLElement[]} */ touched = []) {
+  const focused = region.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement) : null;
+  for (const one of [...touched, ...all(region, "[data-own]")]) held.set(keyOf(one), one);
+  morph(region, parse(html));
+  for (const [key, one] of held) if (!one.isConnected) all(region, one.tagName).find((other) => keyOf(other) === key)?.replaceWith(one);
+  held.clear();
+  if (focused?.isConnected && focused !== document.activeElement) focused.focus({ preventScroll: true }); // it was moved
+}
+
 /** Show `html` in a region; return whether it was redrawn. It waits while a form with input has the focus or is not in
  * `html`, while a list is open, and while a button waits for a second touch. */
 function put(/** @type {HTMLElement} */ region, /** @type {string} */ html) {
-  if (drawn.get(region) === html || region.querySelector("[data-asked]") || (pressed && region.querySelector(":active"))) return false;
-  const focused = region.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement) : null;
+  if (drawn.get(region) === html || region.querySelector("[data-asked]") || (pressed && region.querySelector("button:active"))) return false;
+  const focused = document.activeElement;
   const touched = all(region, FORM).filter(isTouched);
-  if (focused instanceof HTMLSelectElement || touched.some((form) => form.contains(focused))) return false;
-  const fresh = parse(html);
-  const places = new Set(all(fresh, FORM).map(keyOf));
+  if ((focused instanceof HTMLSelectElement && region.contains(focused)) || touched.some((form) => form.contains(focused))) return false;
+  const places = new Set(all(parse(html), FORM).map(keyOf));
   if (touched.some((form) => !places.has(keyOf(form)))) return false;
-  for (const form of touched) held.set(keyOf(form), form);
-  morph(region, fresh);
-  held.clear();
+  patch(region, html, touched);
   drawn.set(region, html);
-  if (focused?.isConnected && focused !== document.activeElement) focused.focus({ preventScroll: true }); // it was moved
   return true;
 }
 

@@ -28,22 +28,22 @@ export async function switchSound() {
   return context !== null;
 }
 
-/** The tones for a changed mark: [hertz, seconds, after]. */
+/** The tones of a change: [hertz, seconds, after]. */
 const MOMENT = [[330, 0.12, 0]];
 const ASKED = [[523, 0.2, 0], [659, 0.3, 0.2]];
 const OVER = [[392, 0.3, 0], [523, 0.3, 0.25], [659, 0.6, 0.5]];
 
-/** Make `button` switch the sound, and return a function that plays the tones for changed marks. */
+/** Make `button` switch the sound, and return a function that plays the tones of a change. */
 export function sounds(/** @type {HTMLElement | null} */ button) {
-  /** @type {Record<string, string> | null} */
+  /** @type {import("./announce.js").News | null} */
   let before = null;
   if (button) button.hidden = false;
   button?.addEventListener("click", async () => button.setAttribute("aria-pressed", String(await switchSound())));
-  return (/** @type {Record<string, string>} */ marks) => {
+  return (/** @type {import("./announce.js").News} */ news) => {
     const was = before;
-    before = marks;
+    before = news;
     if (!was) return;
-    const heard = marks.phase === "over" && was.phase !== "over" ? OVER : marks.asked && !was.asked ? ASKED : marks.moment !== was.moment ? MOMENT : [];
+    const heard = news.phase === "over" && was.phase !== "over" ? OVER : news.question && !was.question ? ASKED : news.moment !== was.moment ? MOMENT : [];
     for (const [hertz, seconds, after] of heard) tone(hertz, seconds, after);
   };
 }
