@@ -33,12 +33,12 @@ const isTyped = (/** @type {Field} */ one) => isTextField(one) && one.value !== 
 /** Return whether `form` has input that was not sent yet. */
 export const isTouched = (/** @type {HTMLElement} */ form) => Boolean(form.dataset.touched) || fields(form).some(isTyped);
 
-/** Return what identifies a node among its siblings: its kind, and its id or `data-keep`; or of a form its decision and
- * fields, of a button what it does, of a folded part its summary without numbers. */
+/** Return what identifies a node among its siblings: its kind, and its id, `data-keep` or `data-key`; or of a form its
+ * decision and fields, of a button what it does, of a folded part its summary without numbers. */
 function keyOf(/** @type {Node} */ node) {
   if (!(node instanceof HTMLElement)) return node.nodeName;
-  const { touched, keep, do: does, ...rest } = node.dataset;
-  let key = node.id || keep || (node instanceof HTMLButtonElement && does);
+  const { touched, keep, key: named, do: does, ...rest } = node.dataset;
+  let key = node.id || keep || named || (node instanceof HTMLButtonElement && does);
   if (key) return `${node.nodeName} ${key}`;
   key = node.getAttribute("name") ?? "";
   if (node.matches(FORM)) key = JSON.stringify([rest, does, fields(node).map((field) => field.name)]);
@@ -108,9 +108,9 @@ export function patch(/** @type {HTMLElement} */ region, /** @type {string} */ h
 }
 
 /** Show `html` in a region; return whether it was redrawn. It waits while a form with input has the focus or is not in
- * `html`, while a list is open, and while a button waits for a second touch. */
+ * `html`, while a list is open, and while a button is pressed. */
 function put(/** @type {HTMLElement} */ region, /** @type {string} */ html) {
-  if (drawn.get(region) === html || region.querySelector("[data-asked]") || (pressed && region.querySelector("button:active"))) return false;
+  if (drawn.get(region) === html || (pressed && region.querySelector("button:active"))) return false;
   const focused = document.activeElement;
   const touched = all(region, FORM).filter(isTouched);
   if ((focused instanceof HTMLSelectElement && region.contains(focused)) || touched.some((form) => form.contains(focused))) return false;
