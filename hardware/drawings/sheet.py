@@ -6,6 +6,7 @@ import itertools
 import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import register_namespace
 from xml.sax.saxutils import escape
 
 import schemdraw
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 e: Any = elm  # it has no types that a checker could follow
 GREY = "#555555"
+SVG = "http://www.w3.org/2000/svg"
 Point = tuple[float, float]
 
 
@@ -36,6 +38,7 @@ def sheet(heading: str, at: Point) -> Iterator[Any]:
 
 def svg(drawing: Any) -> str:
     """Return the drawing as SVG text with its heading as title, on white: a page may be dark."""
+    register_namespace("", SVG)  # schemdraw does so when it is imported, and another library may have taken it back
     text = drawing.get_imagedata("svg").decode("utf-8").rstrip("\n") + "\n"
     x, y, width, height = re.search(r'viewBox="(\S+) (\S+) (\S+) (\S+)"', text).groups()  # type: ignore[union-attr]
     end = text.index(">", text.index("<svg")) + 1

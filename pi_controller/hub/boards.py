@@ -333,6 +333,7 @@ class Boards:
                 for call in now.calls.values()
             ],
             "announcement": now.announcement,
+            "decisions": dict(zip(("seq", "hash"), self.director.head, strict=True)),
         }
 
     def tables_json(self) -> list[dict[str, Any]]:
@@ -380,6 +381,9 @@ class Boards:
         if page in ("boards", "hall", "tables", "director"):
             found["tables"] = self._tables(page)
             found["wanted"] = Markup.escape(format_judge_requests(self.tables, self._tr))
+        if page in ("boards", "results"):
+            number, seal = self.director.head
+            found["chain"] = self._render("chain", number=number, seal=seal)
         if page in ("boards", "hall", "bracket", "results") and now.plan is not None:
             found["bracket"] = self._bracket(page)
         if page in ("hall", "announcer"):

@@ -30,6 +30,11 @@ class TournamentLog(StoreUser):
         self._last = (0, genesis(""))
         super().__init__(where, [_TABLE], append_only=["decisions"])
 
+    @property
+    def head(self) -> tuple[int, str]:
+        """The number and the hash of the last decision: who knows it can tell whether the log was swapped later."""
+        return self._last
+
     def read(self) -> Iterator[Decision]:
         """Yield the decisions after the last one that was read or appended, in order; verify the hash chain."""
         query = "SELECT seq, t, actor, key, body, hash FROM decisions WHERE seq > ? ORDER BY seq"

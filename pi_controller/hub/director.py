@@ -202,6 +202,11 @@ class Director:
                 return DecisionResult(seq, True)
             return self.decide(t, actor, self.history.undo(reason), key)
 
+    @property
+    def head(self) -> tuple[int, str]:
+        """The number and the hash of the last decision, which are published."""
+        return self._log.head
+
     def note(self, about: str, text: str, table: str = "") -> None:
         """Show `text` to the director; it replaces the note `about` the same subject.
 

@@ -300,6 +300,12 @@ def test_a_drawing_has_a_title_and_its_licence(name):
     assert LICENCE in root.findtext("{http://www.w3.org/2000/svg}desc", "")
 
 
+def test_a_drawing_is_the_same_after_other_writers_of_xml():
+    before = circuits.drawn_one(V, "piezo")
+    ElementTree.register_namespace("", "")  # as WeasyPrint does when it is imported
+    assert circuits.drawn_one(V, "piezo") == before
+
+
 def test_a_drawing_follows_its_values():
     assert "47 kΩ" in circuits.drawn_one(changed("piezo", series_ohm=47e3), "piezo")
 

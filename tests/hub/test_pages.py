@@ -220,6 +220,20 @@ def test_a_page_is_rendered_once_for_all_who_watch_it(site, monkeypatch):
     assert not rendered, "nobody watches it any more"
 
 
+def test_the_head_of_the_decisions_is_published(site):
+    site.drawn()
+    seen = set()
+    for text in ("Soup is ready", "No more soup"):
+        site.decide(do="announce", text=text)
+        with closing(sqlite3.connect(site.folder / "hub.sqlite")) as file:
+            ((seq, its_hash),) = file.execute("SELECT seq, hash FROM decisions ORDER BY seq DESC LIMIT 1")
+        assert site.web.get("/tournament.json").json()["decisions"] == {"seq": seq, "hash": its_hash}
+        for path in ("/", "/results"):
+            assert f"<code>{its_hash}</code>" in site.web.get(path).text
+        seen.add(its_hash)
+    assert len(seen) == 2
+
+
 def test_repeated_command_counts_once(site):
     site.drawn()
     body = {"key": secrets.token_hex(8), "fact": {"do": "announce", "text": "Soup is ready"}}
