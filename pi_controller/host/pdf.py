@@ -38,12 +38,14 @@ def write_pdf(html: str, pdf: Path, folder: Path | None = None, paper: Paper | N
         logging.getLogger(library).setLevel(logging.ERROR)
     try:
         with requires_extra("print", "a PDF"):
-            from weasyprint import CSS, HTML  # noqa: PLC0415 - an extra
+            from PIL import ImageFile  # noqa: PLC0415 - an extra
+            from weasyprint import CSS, HTML  # noqa: PLC0415
             from weasyprint.text.fonts import FontConfiguration  # noqa: PLC0415
             from weasyprint.urls import URLFetcher  # noqa: PLC0415
     except OSError as error:
         hint = "on Debian: sudo apt install libpangoft2-1.0-0"
         raise PdfError("a PDF needs the library Pango, which is not installed", hint) from error
+    ImageFile.LOAD_TRUNCATED_IMAGES = False  # WeasyPrint's import lets Pillow read cut images, everywhere
     sizes = f"@page {{ size: {paper} !important }} @page wide {{ size: {paper} landscape !important }}" if paper else ""
     fonts = FontConfiguration()
     styles = [CSS(string=_FACES + sizes, font_config=fonts)]

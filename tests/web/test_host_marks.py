@@ -14,6 +14,7 @@ from pi_controller.cli import main
 from pi_controller.config.load import read_settings
 from pi_controller.config.model import MarksSection
 from pi_controller.errors import SettingsError
+from pi_controller.host.pdf import write_pdf
 from pi_controller.web.address import PageSettings
 from pi_controller.web.host_marks import MAX_BYTES, MAX_PIXELS, MAX_SIDE, HostMarks, encode_image, load_host_marks
 from pi_controller.web.server import WebServer
@@ -85,7 +86,10 @@ def test_untrusted_image_file_is_refused_by_name(tmp_path, content):
     assert "[marks] images" in told.value.hint
 
 
-def test_truncated_and_missing_images_are_refused(tmp_path):
+@pytest.mark.parametrize("prints", [False, True])
+def test_truncated_and_missing_images_are_refused(tmp_path, prints):
+    if prints:
+        write_pdf("<p>a page</p>", tmp_path / "page.pdf")  # its library changes a setting of Pillow
     whole = image_file(tmp_path / "ours.png").read_bytes()
     (tmp_path / "cut.png").write_bytes(whole[: len(whole) // 2])
     for name in ("cut.png", "none.png"):
