@@ -37,14 +37,14 @@ def record_of(folder):
     return str(path)
 
 
-def test_pipes_get_utf_8_whatever_the_systems_encoding(cp1252, tmp_path):
+def test_pipes_always_get_utf_8(cp1252, tmp_path):
     out = cp1252(is_terminal=False)
     assert main(["record", record_of(tmp_path)]) == 0
     out.flush()
     assert {"Wa\u014bbdi", "\u00d6yate"} <= set(out.buffer.getvalue().decode("utf-8").split())
 
 
-def test_a_terminal_shows_a_letter_it_lacks_as_an_escape(cp1252, tmp_path):
+def test_terminal_escapes_letters_it_lacks(cp1252, tmp_path):
     out = cp1252(is_terminal=True)
     assert main(["record", record_of(tmp_path)]) == 0
     out.flush()

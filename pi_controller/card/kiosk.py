@@ -32,7 +32,7 @@ def serving_unit(request: Request, **values: object) -> str:
 
 def restart_unit() -> str:
     """Return the unit that restarts the screen if it runs, and deletes the request."""
-    return serving_unit(RESTART, purpose="start the visitors' screen anew", verb="try-restart", kiosk=KIOSK, run=RUN)
+    return serving_unit(RESTART, purpose="restart the visitors' screen", verb="try-restart", kiosk=KIOSK, run=RUN)
 
 
 def off_unit() -> str:

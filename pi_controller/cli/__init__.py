@@ -135,7 +135,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _use_utf8() -> None:
-    """Write UTF-8 to files and pipes, whatever the system's encoding; a terminal shows what it lacks as escapes."""
+    """Write UTF-8 to files and pipes, whatever the system's encoding; a terminal escapes letters that it lacks."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")

@@ -91,13 +91,13 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
         print(line.rstrip())
         for fault in faults.get(call, ()):
             print(f"    {fault}")
-    unused = list(_unused(folder, played))
+    unused = list(_list_unused(folder, played))
     for name, why in unused:
         print(f"  {name}: {why}")
     return 1 if unused or any(faults.values()) else 0
 
 
-def _unused(folder: Path | None, played: str) -> Iterator[tuple[str, str]]:
+def _list_unused(folder: Path | None, played: str) -> Iterator[tuple[str, str]]:
     """Yield the files beside the recordings that are never played, each with the reason."""
     from pi_controller.display import word_recordings
     from pi_controller.display.game_display import get_show

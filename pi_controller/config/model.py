@@ -260,12 +260,12 @@ class RefereeSection(Section):
     )
     fouls: fields.Exceptions = Field(
         default_factory=dict[str, str],
-        description="Fouls that the mat can feel, if the preset does not fit: call it (automatic), ask the judge "
-        "(ask), or ignore it (off).",
+        description="What happens at a foul that the mat can feel, if the preset does not fit: call it (automatic), "
+        "ask the judge (ask), or ignore it (off).",
     )
     answers: fields.Exceptions = Field(
         default_factory=dict[str, str],
-        description="Answers to questions that nobody answered in time, if the preset does not fit; "
+        description="The answer that counts if nobody answers a question in time, if the preset does not fit; "
         '"wait" keeps the question open.',
     )
 

@@ -13,12 +13,12 @@ import msgspec
 from pi_controller.display.game_display import get_show
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.phrases import Phrases
+from pi_controller.referee.story import SETTLED
 
 if TYPE_CHECKING:
     from pi_controller.table.view import View
 
 
-_SETTLED = {"show", "over"}
 _OVER = 9  # more hits than any hide has
 _QUIET = {"check", "halted"}
 """Phases without sentences: the mat is checking a hide for a moment, or the table is halted."""
@@ -56,7 +56,7 @@ def _has_same_calls(before: View, view: View) -> bool:
 
 def _place(view: View) -> tuple[int, int]:
     """Return how far play is: the hide that the calls belong to, and its number of hits."""
-    if view.hits or view.foul or view.phase in _SETTLED:
+    if view.hits or view.foul or view.phase in SETTLED:
         return view.hide, len(view.hits)
     return view.hide - 1, _OVER
 

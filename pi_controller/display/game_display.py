@@ -20,7 +20,7 @@ from pi_controller.display.shown_names import clean_name, isolate_name, player_n
 from pi_controller.pinmap import pinmap
 from pi_controller.rules import registry
 from pi_controller.rules.base import opposing_team
-from pi_controller.rules.scoreboard import Note, gains
+from pi_controller.rules.scoreboard import Note, Scoreboard, gains
 from pi_controller.text import mark
 
 if TYPE_CHECKING:
@@ -228,12 +228,13 @@ class GameShow(Generic[SheetT]):
 
     def describe_win(self, view: View, winner: str) -> str:
         """Return how `winner` has won, other than by a forfeit."""
-        board, template = view.scoreboard, self.tr.text(self.win)
-        if board.goal:
-            template = self.tr.text("{winner} wins, {won} to {lost}")
+        return self.describe_score(view.scoreboard, winner, player_name(view, winner))
+
+    def describe_score(self, board: Scoreboard, winner: str, name: str) -> str:
+        """Return that the side `winner`, called `name`, has won, with the score if it is won by points."""
+        template = self.tr.text("{winner} wins, {won} to {lost}") if board.goal else self.tr.text(self.win)
         lost = max((n for side, n in board.scores.items() if side != winner), default=0)
-        name = isolate_name(player_name(view, winner))
-        return template.format(winner=name, won=board.scores[winner], lost=lost)
+        return template.format(winner=isolate_name(name), won=board.scores[winner], lost=lost)
 
     def describe_stakes(self, view: View) -> str:  # noqa: ARG002 - most have none
         """Return the special stakes of this turn before the game is won, or ""."""

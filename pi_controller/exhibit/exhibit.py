@@ -121,8 +121,9 @@ class Exhibit:
         self.closed_until: datetime | None = None
         """Local time until which the staff has closed the installation, without a time zone; None: it is not closed."""
         self.clock_set = True
-        self.undated = False  # whether old games are kept because the clock is, or was, in doubt
         """True if the machine's time is known; until then the opening hours are ignored."""
+        self.undated = False
+        """True if old games are kept because the clock is, or was, in doubt."""
         self.keys_changed = False
         """True if the staff still has to confirm changed keys; the screen shows it while idle."""
         self.danger = False
@@ -172,7 +173,7 @@ class Exhibit:
 
     @property
     def screen_off(self) -> bool:
-        """True outside the opening hours, if nobody has touched anything for a while; shortly before them no more.
+        """True outside the opening hours after a while without a touch, until shortly before they begin.
 
         A notice, and a closed page within the opening hours, stay on: people are there to read them.
         """

@@ -197,11 +197,10 @@ class Installation(SteppedTable, Observer["Installation"]):
         return None
 
     def maintain(self, t: float) -> None:
-        """Show the screen, continue a self-test that is due, and renew the staff page; remove old games."""
+        """Show the screen, continue a self-test that is due, and renew the staff page."""
         self.now = t
         finished = self.self_test.step(self.wall_time(t), idle=self._is_idle)
         self.staff.refresh(t, at_once=finished)
-        self.games.prune()
         self.page.show(self.exhibit)
 
     def announce(self, view: View) -> None:
@@ -264,6 +263,8 @@ class Installation(SteppedTable, Observer["Installation"]):
         """Look for changes of the host's files, the machine and its clock."""
         self.exhibit.host.reload()
         self._update_wall_clock(t)
+        self.games.prune()
+        self.exhibit.undated = self.games.retention.undated
         self.watch.check(t)
         if self.screen is not None:
             self.screen.check(t, self.page.seen)
@@ -275,5 +276,4 @@ class Installation(SteppedTable, Observer["Installation"]):
     def _update_wall_clock(self, t: float) -> None:
         """Measure how far the wall clock was set since the start, and check whether it was ever set."""
         self._set_by = 0.0 if self._wall is None else self._wall() - t
-        self.exhibit.undated = self.games.retention.undated
         self.exhibit.clock_set = self._wall is None or self._clock_set(self.wall_time(t))

@@ -4,10 +4,8 @@ from pi_controller.display.i18n import Translator
 from pi_controller.display.phrases import Phrases
 from pi_controller.display.shown_names import isolate_name
 from pi_controller.exhibit.lessons import sticks
+from pi_controller.referee.story import SETTLED
 from pi_controller.table.view import View
-
-SETTLED = ("show", "over")
-"""Phases in which the last hide is over."""
 
 
 def describe_outcome(view: View, tr: Translator) -> str:

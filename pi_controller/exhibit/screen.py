@@ -15,10 +15,11 @@ from pi_controller.display.game_display import get_show
 from pi_controller.display.i18n import Translator, translator
 from pi_controller.display.phrases import Phrases
 from pi_controller.exhibit.lessons import Lesson, Sticks, count_sticks, explain_word, sticks
-from pi_controller.exhibit.outcome import SETTLED, describe_outcome
+from pi_controller.exhibit.outcome import describe_outcome
 from pi_controller.exhibit.stage import IDLE
 from pi_controller.exhibit.visitor_game import VisitorGame
 from pi_controller.pads import EVERY_PAD
+from pi_controller.referee.story import SETTLED
 
 if TYPE_CHECKING:
     from pi_controller.exhibit.exhibit import Exhibit
@@ -219,7 +220,7 @@ class _ScreenWriter:
             curtain=game is not None and game.awaits == "handover",
             report=report,
             ending=self._ending(game) if game is not None and stage == "result" else None,
-            heard=self._heard(view, lead, under, lesson, report) if stage not in IDLE else Heard(),
+            heard=self._make_heard(view, lead, under, lesson, report) if stage not in IDLE else Heard(),
             how=self._explain_guess(game) if game is not None and exhibit.how else (),
             until=until,
             until_says=until_says,
@@ -236,7 +237,9 @@ class _ScreenWriter:
         own = {"attract": "start", "rest": "wake"}.get(stage, "")
         return own or ("skip" if "skip" in self.exhibit.touches else "")
 
-    def _heard(self, view: View | None, lead: str, under: str, lesson: Lesson | None, report: tuple[str, ...]) -> Heard:
+    def _make_heard(
+        self, view: View | None, lead: str, under: str, lesson: Lesson | None, report: tuple[str, ...]
+    ) -> Heard:
         """Return the screen for a screen reader."""
         game, asked = self.exhibit.game, self.exhibit.asked
         if game is None or view is None:

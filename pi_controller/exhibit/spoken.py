@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.exhibit.lessons import TERMS
-from pi_controller.exhibit.outcome import SETTLED, describe_outcome
+from pi_controller.exhibit.outcome import describe_outcome
 from pi_controller.exhibit.screen import Screen, ScreenChoice, build_screen, name_sides
 from pi_controller.exhibit.stage import IDLE
+from pi_controller.referee.story import SETTLED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

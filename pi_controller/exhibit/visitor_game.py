@@ -23,6 +23,7 @@ from pi_controller.pads import EVERY_PAD
 from pi_controller.referee.facts import ActionPlayed, Fact, HideAgain, Reveal
 from pi_controller.referee.hits import ONE_STROKE_S
 from pi_controller.referee.judge import JudgeAnswer, JudgeSet
+from pi_controller.referee.story import SETTLED
 from pi_controller.rules.base import opposing_team
 from pi_controller.sensing import events
 
@@ -131,7 +132,7 @@ class VisitorGame:
     @property
     def hider(self) -> Player | None:
         """The player who hides, or who hid in the hide on show; None before the toss."""
-        if self.view.phase in ("show", "over") and self._hid is not None:
+        if self.view.phase in SETTLED and self._hid is not None:
             return self._hid  # a find has changed the roles already
         turn = self.view.scoreboard.turn
         return self.sides[turn] if turn else None
@@ -292,7 +293,7 @@ class VisitorGame:
         while self._script and self._script[0][0] <= t:
             due, act = self._script.popleft()
             act(due)
-        if self.view.phase in ("show", "over"):
+        if self.view.phase in SETTLED:
             self._open()
         key = (self.view.phase, self.view.hide, len(self.view.hits), self.view.question, bool(self._script))
         if key != self._key:
@@ -327,7 +328,7 @@ class VisitorGame:
                 self._hide_as_the_mat(t)
         elif view.phase == "hit":
             self._hit(t, waited)
-        elif view.phase in ("show", "over") and waited >= self.pace.shown_s:
+        elif view.phase in SETTLED and waited >= self.pace.shown_s:
             self._end_hide(t)
 
     def _begin_hide(self) -> None:
@@ -436,7 +437,7 @@ class VisitorGame:
                 case _:
                     pass
         self._sticks = sticks(self.view)
-        if self.view.phase in ("show", "over"):
+        if self.view.phase in SETTLED:
             self.course[self.view.hide :] = [self._sticks]
         again = any(isinstance(fact, HideAgain) for fact in facts)
         if facts and self.view.phase == "hide" and (again or self.view.hide != self._hide_begun):

@@ -90,6 +90,7 @@ class Boards:
         self.log = DecisionLog(director, self.table_name, tr, self._format_time)
         self._estimated: tuple[tuple[object, ...], float, Timetable | None] | None = None
         self._final: tuple[int, PlayedGame | None] | None = None
+        self._named: tuple[Tournament | None, Mapping[str, str]] = None, {}
 
     def _format_time(self, t: float | None, form: str = "%H:%M:%S") -> str:
         """Return `t` of the hub's clock as the machine's time of day."""
@@ -121,17 +122,19 @@ class Boards:
 
     def team(self, number: int) -> str | None:
         """Return the page of team `number`, counted in order of seeds from 1; None if there is no such team."""
-        now = self.now
-        teams = now.state.teams or now.entered
-        if not 1 <= number <= len(teams):
+        if not (team := self._team_name(number)):
             return None
-        values = {"title": self.title(), "host": self.host, "team": teams[number - 1], "number": number}
+        values = {"title": self.title(), "host": self.host, "team": team, "number": number}
         return render(_HERE / "team.html", self._tr, regions=self._parts(f"team/{number}"), **values)
+
+    def _team_name(self, number: int) -> str:
+        """Return the name of team `number`, counted in order of seeds from 1; "" if there is no such team."""
+        teams = self.now.state.teams or self.now.entered
+        return teams[number - 1] if 1 <= number <= len(teams) else ""
 
     def _call_of_team(self, number: int) -> str:
         """Return where team `number` is called to as a sentence, "" if it is not called."""
-        teams = self.now.state.teams or self.now.entered
-        team = teams[number - 1] if 1 <= number <= len(teams) else ""
+        team = self._team_name(number)
         call = next((one for one in self.now.calls.values() if team in one.teams and not one.started), None)
         if call is None:
             return ""
@@ -259,7 +262,7 @@ class Boards:
 
     def results(self) -> list[dict[str, Any]]:
         """Return a row for each game that counts, in the order in which they ended."""
-        now = self.now
+        now, names = self.now, self._match_names()
         rows: list[dict[str, Any]] = []
         for pairing in now.pairings:
             for n, game in enumerate(now.state.games.get(pairing.id, ())):
@@ -267,7 +270,7 @@ class Boards:
                 rows.append(
                     {
                         "match": pairing.id,
-                        "name": name_match(now.competition, pairing, self._tr),
+                        "name": names[pairing.id],
                         "game": n + 1,
                         "round": pairing.round,
                         "bracket": pairing.side,
@@ -350,10 +353,13 @@ class Boards:
             for one in self.tables
         ]
 
-    def _match_names(self) -> dict[str, str]:
-        """Return the names of all matches by their ids."""
+    def _match_names(self) -> Mapping[str, str]:
+        """Return the names of all matches by their ids, made once after each decision."""
         now = self.now
-        return {one.id: name_match(now.competition, one, self._tr) for one in now.pairings} if now.plan else {}
+        if self._named[0] is not now:
+            pairings = now.pairings if now.plan else ()
+            self._named = now, {one.id: name_match(now.competition, one, self._tr) for one in pairings}
+        return self._named[1]
 
     def _match_labels(self) -> dict[str, str]:
         return {call.table: call.match for call in self.now.calls.values()}
@@ -448,21 +454,21 @@ class Boards:
     def _describe_final(self, champion: str, final: Pairing) -> dict[str, Any]:
         """Return the result of the final as text, and the lines of its last game's scores."""
         other = next((team for team in final.teams if team != champion), "")
+        if not other:
+            return {}
         played = self._final_game(final.id)
         won = self.now.competition.games_won(self.now.state, final)
         if played is not None and self.now.competition.best_of == 1:
             won = {team: played.scores[side] for side, team in played.teams.items()}
-        if not other:
-            return {}
         text = self._tr.text("Final against {team}", team=other)
         if played is not None or self.now.competition.best_of > 1:
             score = {"n": won.get(champion, 0), "m": won.get(other, 0)}
             text = self._tr.text("Final: {n} to {m} against {team}", team=other, **score)
         if played is None or played.course is None:
             return {"final": text}
-        keys = {side: side.lower() for side in played.teams}
-        sides = {keys[side]: team for side, team in played.teams.items()}
-        return {"final": text, "lines": score_lines(played.course.scores, keys), "sides": sides}
+        sides = {side.lower(): team for side, team in played.teams.items()}
+        course = {side.lower(): scores for side, scores in played.course.scores.items()}
+        return {"final": text, "lines": score_lines(course), "sides": sides}
 
     def _final_game(self, match: str) -> PlayedGame | None:
         """Return the last game of the final, read once after each decision."""

@@ -144,7 +144,7 @@ class _Update(NamedTuple):
     """The parts of a page as HTML by region; `seq` numbers what they show."""
 
     seq: int
-    regions: Mapping[str, str]
+    regions: Mapping[str, str] = {}
 
 
 @lru_cache(maxsize=64)
@@ -368,7 +368,7 @@ class HubPages:
         """Yield the parts of a page that changed; with a `token` until that session ends."""
         sent: Snapshot[_Update] | None = None
 
-        async def write(snapshot: Snapshot[_Update]) -> bytes:
+        def write(snapshot: Snapshot[_Update]) -> bytes:
             nonlocal sent
             before, sent = sent, snapshot
             return _encode_changes(before, snapshot)
@@ -401,13 +401,11 @@ class HubPages:
 
     async def _keep_rendering(self, page: str, feed: Feed[_Update], least_s: float) -> None:
         """Publish a page's parts to `feed` after each change, at least `least_s` apart, until nobody watches it."""
-        loop, bell, last = asyncio.get_running_loop(), self._bell.subscribe(), _Update(0, {})
+        loop, bell = asyncio.get_running_loop(), self._bell.subscribe()
         try:
             while feed.watchers and not bell.ended:
                 due = loop.time() + least_s
-                update = await asyncio.to_thread(self._render_update, page)
-                if (update.seq, update.regions) != (last.seq, last.regions):
-                    feed.publish(last := update)
+                feed.publish(await asyncio.to_thread(self._render_update, page))
                 await bell.next(LOOK_S)
                 while not bell.ended and (left := due - loop.time()) > 0:
                     await bell.next(left)
@@ -433,7 +431,7 @@ class HubPages:
 
     def _ring(self) -> None:
         """Wake those who render the pages."""
-        self._bell.publish(_Update(self.seq, {}))
+        self._bell.publish(_Update(self.seq))
 
     def _rings(self, answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         """Return `answer`, after which the pages show what it changed."""

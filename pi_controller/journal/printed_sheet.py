@@ -6,7 +6,6 @@ Names may have any Unicode characters: every text is escaped and isolated in its
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
 from html import escape
 from itertools import groupby
 from typing import NamedTuple
@@ -16,8 +15,6 @@ from pi_controller.journal.chain import SHORT_HASH_CHARS
 from pi_controller.journal.sheet import Sheet, SheetLine
 from pi_controller.text import strip_controls
 
-_FIRST_DAY = 86400.0 * 365
-"""Games opened earlier have a simulated clock, whose date is meaningless."""
 _WIDEST = 36
 """Most characters of all column headings (longest words); with more, the counts are written below each line."""
 _STYLE = """
@@ -96,8 +93,7 @@ def _name(sheet: Sheet, side: str) -> str:
 def _top(sheet: Sheet, game: str) -> Iterator[str]:
     against = " against ".join(_name(sheet, team) for team in sorted(sheet.teams))
     yield f"<h1>{against or escape(game)}</h1>"
-    day = datetime.fromtimestamp(sheet.opened).astimezone() if sheet.opened > _FIRST_DAY else None
-    when = f", begun {day:%Y-%m-%d %H:%M}" if day else ""
+    when = f", begun {sheet.began:%Y-%m-%d %H:%M}" if sheet.began else ""
     yield f"<p>{escape(game)}, rules version {escape(sheet.version)}{when}</p>"
     yield f'<p class="small">{_set(sheet.source)}</p>'
     if sheet.options:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from copy import copy
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
 from pi_controller.errors import JournalError
@@ -27,6 +28,8 @@ from pi_controller.rules.options import Value
 Kind = Literal["action", "foul", "ruling", "note"]
 
 
+_FIRST_DAY = 86_400.0 * 365
+"""Games opened earlier have a simulated clock, whose date is meaningless."""
 _UNDER_WAY = ("hide", "check", "hit", "guess", "throw")
 """Phases of a hide or turn in progress."""
 
@@ -68,6 +71,11 @@ class Sheet:
     lines: tuple[SheetLine, ...]
     state: Mapping[str, Json]
     over: bool
+
+    @property
+    def began(self) -> datetime | None:
+        """When the game was opened, in local time; None for a simulated clock."""
+        return datetime.fromtimestamp(self.opened).astimezone() if self.opened > _FIRST_DAY else None
 
     @property
     def rules(self) -> Game[Any]:

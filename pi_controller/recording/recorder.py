@@ -30,7 +30,7 @@ from pi_controller.recording.entries import (
     pack,
 )
 from pi_controller.recording.store import BestEffortWriter, SensorWriter
-from pi_controller.referee.story import Opening
+from pi_controller.referee.story import SETTLED, Opening
 from pi_controller.sensing.events import Button, MatEvent
 from pi_controller.table.table import Observer, Table
 from pi_controller.table.view import View
@@ -41,7 +41,6 @@ HOLD_BYTES = 32 << 20
 """Most memory for a hide; beyond that its beginning is dropped."""
 SYNC_S = 5.0
 """Interval between commits if no bead is hidden: a killed process loses no more than this and the current block."""
-_SHOWN = ("show", "over")
 _json = msgspec.json.Encoder().encode
 
 
@@ -104,7 +103,7 @@ class Recorder(Observer[Table]):
         if self._since is not None and t - self._since >= BLOCK_S:
             self._end_block()
         phase, opening = table.story.phase, table.story.opening
-        settled = phase in _SHOWN and self._phase not in _SHOWN
+        settled = phase in SETTLED and self._phase not in SETTLED
         opened = opening is not None and opening is not self._opening
         # an opening that disappears reveals no bead: the next game has begun
         if settled or opened if self._hides else t >= self._sync_at:

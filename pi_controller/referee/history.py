@@ -23,7 +23,7 @@ from pi_controller.referee.facts import (
 from pi_controller.referee.judge import JudgeAction, JudgeCommand, JudgeReplace, JudgeUndo
 from pi_controller.referee.reducer import apply_batch, blank
 from pi_controller.referee.settings import BEAD_FOULS, PASS_FOULS
-from pi_controller.referee.story import Story
+from pi_controller.referee.story import SETTLED, Story
 from pi_controller.rules.base import Game, IllegalActionError, InvalidActionError
 from pi_controller.sensing.events import MatEvent
 
@@ -255,6 +255,6 @@ class History(Timeline[Story]):
         """
         now, undone = self.now, undo.facts[-1]
         of_ready = isinstance(undone, Undone) and undone.waives in (*PASS_FOULS, *BEAD_FOULS)
-        if not of_ready or now.phase not in ("show", "over") or now.hide.passes:
+        if not of_ready or now.phase not in SETTLED or now.hide.passes:
             return undo
         return self.extend(undo, [Ready(t)]) if undo.story.phase == "hide" else undo

@@ -18,6 +18,7 @@ from pi_controller.referee import facts
 from pi_controller.referee.settings import BEAD_FOULS, FOUL_TREATMENTS, PASS_FOULS
 from pi_controller.referee.story import (
     MAX_RECENT_TURNS,
+    SETTLED,
     Clock,
     Clocks,
     Hide,
@@ -314,7 +315,7 @@ def _set(game: Game[Any], story: Story, fact: facts.StateSet) -> Story:
     phase = game.phase_of(state)
     played = game.minutes is not None and game.hiders(state) is not None
     playing = (story.clocks.playing or Clock(fact.t)) if played or story.clocks.of_round else None
-    goes_on = phase == "hit" and story.phase not in ("show", "over")
+    goes_on = phase == "hit" and story.phase not in SETTLED
     if hide.action_played and hide.number and not goes_on:
         hide = Hide(hide.number + 1, began=fact.t, seal=Seal("by_eye"))
     else:

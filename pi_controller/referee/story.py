@@ -17,6 +17,8 @@ from pi_controller.sensing.events import SensorFault
 CLOCK_KEEPS_RUNNING = frozenset({"peek"})
 """The questions that do not stop the hitters' clock: their own hands raise them, and could stop it at will."""
 Phase = Literal["toss", "hide", "check", "hit", "guess", "throw", "show", "over"]
+SETTLED = frozenset({"show", "over"})
+"""The phases in which the last hide is settled."""
 
 
 @dataclass(frozen=True, slots=True)

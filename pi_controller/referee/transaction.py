@@ -9,7 +9,7 @@ from pi_controller.referee.history import Draft
 from pi_controller.referee.reducer import apply_batch
 from pi_controller.referee.sealed import SealedBead
 from pi_controller.referee.settings import HITTERS_FOULS, RefereeSettings, foul_action
-from pi_controller.referee.story import Story
+from pi_controller.referee.story import SETTLED, Story
 from pi_controller.referee.unpublished import PrivateState
 from pi_controller.rules.base import Action, Game, opposing_team
 
@@ -73,7 +73,7 @@ class Transaction:
         if action.get("do") == "foul":
             self.add(facts.FoulSeen(self.t, seen or str(action["kind"]), str(action["by"])))
         self.add(facts.ActionPlayed(self.t, dict(action), calls, by))
-        if self.story.phase in ("show", "over") or self.story.hide.number != hide:
+        if self.story.phase in SETTLED or self.story.hide.number != hide:
             self._open(hide)
 
     def foul(self, kind: str, by: facts.Source, seen: str = "") -> None:

@@ -3,6 +3,7 @@
 from pi_controller.display.game_display import get_show
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.phrases import Phrases
+from pi_controller.referee.story import SETTLED
 from pi_controller.rules.registry import game_class
 from pi_controller.table.view import View
 
@@ -17,7 +18,7 @@ class DemoLines:
     def line_for(self, view: View) -> str | None:
         """Return the line for the latest event, or None."""
         if game_class(view.game).hand_passes:
-            if view.phase not in ("show", "over") or view.hide == self._number:
+            if view.phase not in SETTLED or view.hide == self._number:
                 return None
             self._number = view.hide
             return _by_hide(view)

@@ -23,7 +23,7 @@ from pi_controller.record.table_facts import format_caller, format_table_fact, f
 from pi_controller.referee import facts
 from pi_controller.referee.commitment import CommitmentContext, check
 from pi_controller.referee.history import History, Record
-from pi_controller.referee.story import Story
+from pi_controller.referee.story import SETTLED, Story
 from pi_controller.rules import registry
 from pi_controller.rules.base import Game
 from pi_controller.table.view import View, view_of
@@ -172,7 +172,7 @@ def _sentence(game: Game[Any], before: Story, fact: facts.Fact, view: View) -> s
         case facts.StrikeKept(pads=pads):
             return f"struck while a question was open: pad {', '.join(map(str, pads))}"
         case facts.Undone(batch=_, reason=reason, by=by):
-            goes = "is settled" if view.phase in ("show", "over") else "goes on"
+            goes = "is settled" if view.phase in SETTLED else "goes on"
             return f"{by}: undone{f' ({reason})' if reason else ''}; hide {view.hide} {goes}"
         case facts.Ready() if before.hide.hiding_passes:
             return f"the hand went under {' '.join(str(each.pad) for each in before.hide.hiding_passes)}"

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import msgspec
@@ -20,7 +20,7 @@ from pi_controller.web.address import PageSettings
 from pi_controller.web.api import ServerHealth
 from pi_controller.web.connection_limits import ConnectionLimits, client_network
 from pi_controller.web.event_stream import HEARTBEAT_S, event, stream
-from pi_controller.web.feed import Feed, Snapshot
+from pi_controller.web.feed import Feed
 from pi_controller.web.frames import FRAMES
 from pi_controller.web.help_pages import help_routes
 from pi_controller.web.limits import HEADERS, RequestFilter
@@ -134,10 +134,7 @@ def create_app(
         # a page that opens a new stream cannot set the header, so it sends the last id in the URL
         last_id = request.headers.get("last-event-id") or request.query_params.get("last")
         place = client_network(client_ip(request))
-
-        async def write(snapshot: Snapshot[View]) -> bytes:
-            return event(snapshot, tr, frame)
-
+        write = partial(event, tr=tr, frame=frame)
         body = stream(feed, write, last_id, next(numbers), heartbeat_s, place=place, shares=watching)
         return StreamingResponse(body, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 

@@ -99,7 +99,12 @@ def name_match(competition: Competition, pairing: Pairing, tr: Translator) -> st
     round_ = name_round(competition, pairing, tr)
     if not name_place(pairing, tr):
         return round_
-    return tr.text("{round}, match {number}", round=round_, number=_place(pairing.id))
+    return name_in_round(round_, pairing.id, tr)
+
+
+def name_in_round(round_: str, match: str, tr: Translator) -> str:
+    """Return the name of a match in the round with the name `round_`."""
+    return tr.text("{round}, match {number}", round=round_, number=_place(match))
 
 
 def name_place(pairing: Pairing, tr: Translator) -> str:

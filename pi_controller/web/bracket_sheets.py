@@ -15,6 +15,7 @@ from pi_controller.web.bracket_page import (
     drawn_matches,
     find_elimination,
     make_slots,
+    name_in_round,
     name_match,
 )
 from pi_controller.web.templates import render
@@ -170,8 +171,7 @@ def _make_cell(
     )
     name = name_match(competition, pairing, tr)
     if match.side in {"winners", "losers"}:  # the heading names the side
-        round_ = tr.text("Round {number}", number=match.round)
-        name = tr.text("{round}, match {number}", round=round_, number=match.id.rpartition("-")[2])
+        name = name_in_round(tr.text("Round {number}", number=match.round), match.id, tr)
     return Cell("match ready" if pairing.open else "match", name=name, slots=slots)
 
 

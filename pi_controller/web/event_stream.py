@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -50,7 +49,7 @@ def beat(t: float) -> bytes:
 
 async def stream(
     feed: Feed[ContentT],
-    write: Callable[[Snapshot[ContentT]], Awaitable[bytes]],
+    write: Callable[[Snapshot[ContentT]], bytes],
     last_id: str | None,
     number: int,
     heartbeat_s: float = HEARTBEAT_S,
@@ -61,26 +60,21 @@ async def stream(
 ) -> AsyncIterator[bytes]:
     """Yield the events of one watcher until the feed ends; a heartbeat after `heartbeat_s` without news.
 
-    `write` returns a snapshot as an event, b"" if it is no news to this watcher. The stream holds a slot of `place` in
-    `shares`, and ends if the slot is closed for another client, or when `may_go_on` is no longer true. Heartbeats
-    let a page distinguish a quiet table from a lost connection. The first one is sent at once: it has the time, and
-    confirms to a page that already has the newest content (`last_id`) that it is current.
+    `write` returns a snapshot as an event. The stream holds a slot of `place` in `shares`, and ends if the slot is
+    closed for another client, or when `may_go_on` is no longer true. Heartbeats let a page distinguish a quiet table
+    from a lost connection. The first one is sent at once: it has the time, and confirms to a page that already has the
+    newest content (`last_id`) that it is current.
     """
     watcher = feed.subscribe(last_id)
     share = shares.take(place, watcher.end) if shares is not None else None
-    now = asyncio.get_running_loop().time
     try:
         yield b"retry: %d\n\n" % retry_ms(number)
         yield beat(feed.clock())
-        heard = now()
         while not watcher.ended:
-            snapshot = await watcher.next(max(0.0, heard + heartbeat_s - now()))
+            snapshot = await watcher.next(heartbeat_s)
             if watcher.ended or (may_go_on is not None and not await may_go_on()):
                 return
-            news = b"" if snapshot is None else await write(snapshot)
-            if news or now() >= heard + heartbeat_s:
-                yield news or beat(feed.clock())
-                heard = now()
+            yield beat(feed.clock()) if snapshot is None else write(snapshot)
     finally:
         watcher.close()
         if shares is not None and share is not None:

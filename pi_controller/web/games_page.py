@@ -13,7 +13,6 @@ import logging
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -51,7 +50,6 @@ MAX_WAITING = 8
 PAUSE_SHARE = 2.0
 """After reading a game the next one waits this many times as long, so that the table itself has the processor."""
 _STAMP = r"\d{4}-\d\d-\d\d-\d{4}(?:-\d{1,4})?"
-_SIMULATED_BEFORE = 86400.0 * 365
 
 T = TypeVar("T")
 
@@ -177,9 +175,7 @@ class PastGames:
         return rows
 
     def _summarise(self, stamp: str, sheet: Sheet) -> PastGame:
-        began = _format_stamp(stamp)
-        if sheet.opened > _SIMULATED_BEFORE:
-            began = f"{datetime.fromtimestamp(sheet.opened).astimezone():%Y-%m-%d %H:%M}"
+        began = f"{sheet.began:%Y-%m-%d %H:%M}" if sheet.began else _format_stamp(stamp)
         names = tuple(_name_sides(sheet).values())
         return PastGame(stamp, began, get_show(sheet.game, self._tr).name, names, self._describe_result(sheet))
 
@@ -187,16 +183,11 @@ class PastGames:
         winner = sheet.state.get("winner")
         if not winner:
             return self._tr.text("Finished without a winner") if sheet.over else self._tr.text("Not finished")
-        name = isolate_name(_name_sides(sheet).get(winner, "?"))
+        name = _name_sides(sheet).get(str(winner), "?")
         if sheet.state.get("finish") == "forfeit":
-            return self._tr.text("{winner} wins by forfeit", winner=name)
+            return self._tr.text("{winner} wins by forfeit", winner=isolate_name(name))
         board = sheet.rules.scoreboard(sheet.state)
-        if not board.goal:
-            return self._tr.text(get_show(sheet.game, self._tr).win, winner=name)
-        scores = board.scores
-        won = scores.pop(winner)
-        lost = max(scores.values(), default=0)
-        return self._tr.text("{winner} wins, {won} to {lost}", winner=name, won=won, lost=lost)
+        return get_show(sheet.game, self._tr).describe_score(board, str(winner), name)
 
 
 def games_routes(journal: Path, tr: Translator) -> list[Route]:

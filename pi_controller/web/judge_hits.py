@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pi_controller.display import hit_plot
 from pi_controller.recording.hits import RecordedStroke, strokes
+from pi_controller.referee.story import SETTLED
 from pi_controller.table.view import View
 from pi_controller.web import (
     api,
@@ -18,7 +19,7 @@ from pi_controller.web import (
 
 def can_see_hit(hit: RecordedStroke, view: View, role: str) -> bool:
     """Return whether a user with `role` may see `hit` in the current `view`."""
-    if hit.hide < view.hide or hit.hide == 0 or (hit.hide == view.hide and view.phase in {"show", "over"}):
+    if hit.hide < view.hide or hit.hide == 0 or (hit.hide == view.hide and view.phase in SETTLED):
         return True
     settled = bool(view.hits) and view.question is None and hit.t <= view.since
     return hit.hide == view.hide and settled and roles.has_right(role, "raw")

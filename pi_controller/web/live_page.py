@@ -10,6 +10,7 @@ from pi_controller.display.game_display import PadMark
 from pi_controller.display.i18n import Translator
 from pi_controller.display.phrases import Phrases
 from pi_controller.display.shown_names import player_name
+from pi_controller.referee.story import SETTLED
 from pi_controller.rules.base import opposing_team
 from pi_controller.table.view import View
 from pi_controller.web.game_page import page_of
@@ -153,7 +154,7 @@ class _LiveWriter:
             note=note,
             clocks=self._clocks(),
             question=question,
-            calls=tuple(self._called(call) for call in view.calls[-CALLS:]),
+            calls=tuple(self._describe_call(call) for call in view.calls[-CALLS:]),
             sounds_by=self.show.sounds_credit(view.calls[-CALLS:]),
             pads=pads,
             hits=". ".join(say.hit(i, hit) for i, hit in enumerate(view.hits[:2], 1)),
@@ -213,7 +214,7 @@ class _LiveWriter:
             self._countdown("", asked.until, self.view.paused),
         )
 
-    def _called(self, call: str) -> Called:
+    def _describe_call(self, call: str) -> Called:
         known = self.show.word(call)
         foul = known.call == "foul" and self.view.foul
         sounds = f"{known.spoken} · “{known.literal}”" if known.literal else known.spoken
@@ -258,6 +259,6 @@ def list_past_turns(view: View, most: int, tr: Translator) -> tuple[Past, ...]:
 
 def striking_side(view: View) -> str:
     """Return the side whose stick strikes the pads that are shown, as `a` or `b`; "" if there is none."""
-    hid = view.before.turn if view.before and view.phase in {"show", "over"} else None
+    hid = view.before.turn if view.before and view.phase in SETTLED else None
     hid = hid or view.scoreboard.turn
     return opposing_team(hid).lower() if hid in ("A", "B") else ""

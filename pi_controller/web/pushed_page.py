@@ -120,7 +120,7 @@ class PushedPage(ABC, Generic[Picture]):
         async def page(_: Request) -> Response:
             return HTMLResponse(self.page(self.picture))
 
-        async def write(snapshot: Snapshot[_Numbered[Picture]]) -> bytes:
+        def write(snapshot: Snapshot[_Numbered[Picture]]) -> bytes:
             name, data = self.event(snapshot.content.picture)
             return b"id: %d\nevent: %s\ndata: %s\n\n" % (snapshot.content.seq, name.encode(), data)
 

@@ -41,25 +41,25 @@ def describe_course(view: View, tr: Translator) -> dict[str, Any]:
         return {"lines": (), "names": {}, "told": ""}
     sides = dict(zip(view.scoreboard.scores, page_of(view, tr).draw_sides(view), strict=True))
     return {
-        "lines": score_lines(view.course.scores, {key: side.look for key, side in sides.items()}),
+        "lines": score_lines({sides[key].look: scores for key, scores in view.course.scores.items()}),
         "names": {side.look: side.name for side in sides.values()},
         "told": " · ".join(_summary(view, view.course, tr)),
     }
 
 
-def score_lines(course: Mapping[str, Sequence[int]], keys: Mapping[str, str]) -> Sequence[dict[str, str]]:
+def score_lines(course: Mapping[str, Sequence[int]]) -> Sequence[dict[str, str]]:
     """Return a line for each side: its score after each turn, from left to right, in a box of `WIDE` by `HIGH`.
 
-    `course` has the scores by side, `keys` the looks of the sides; without scores there are no lines.
+    `course` has the scores by the looks of the sides; without scores there are no lines.
     """
     most = max((1, *(n for scores in course.values() for n in scores)))
     lines: list[dict[str, str]] = []
-    for place, (side, scores) in enumerate(course.items()):
+    for place, (look, scores) in enumerate(course.items()):
         steps, aside = max(1, len(scores) - 1), 3 * place  # a small offset keeps overlapping lines visible
         points = [
             f"{WIDE * i / steps:.0f},{(HIGH - 14) * (1 - n / most) + 4 + aside:.0f}" for i, n in enumerate(scores)
         ]
-        lines.append({"key": keys.get(side, ""), "points": " ".join(points)})
+        lines.append({"key": look, "points": " ".join(points)})
     return lines
 
 

@@ -82,7 +82,7 @@ END = """() => {
 
 
 @pytest.mark.parametrize("points", [1, 5])
-def test_end_has_large_name_sticks_across_and_two_lines(chromium, points):
+def test_end_has_large_name_sticks_and_course(chromium, points):
     rig = Rig(3, points=points, hides=8)
     rig.begin("mat")
     rig.play_on()

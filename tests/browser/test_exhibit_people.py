@@ -148,7 +148,7 @@ def test_tap_counts_while_another_finger_rests_on_screen(chromium):
         context.close()
 
 
-def test_screen_reader_hears_a_visit_and_nothing_stays(chromium):
+def test_screen_reader_hears_a_whole_visit(chromium):
     rig = Rig(4, hides=3)
     heard = []
     with served(rig) as (page, show):

@@ -201,7 +201,7 @@ def test_long_name_cards_fit_readable_from_ten_metres(site, chromium, view, coun
     page.close()
 
 
-def test_champion_is_shown_at_once_then_in_turn(tmp_path, chromium, view):
+def test_champion_is_shown_at_once(tmp_path, chromium, view):
     with closing(ServedSite(tmp_path)) as site:
         site.drawn()
         site.pages.publish(at_tables(view(), view(phase="over", winner="A")))
@@ -268,7 +268,7 @@ def test_whole_bracket_is_read_from_fifteen_metres(tmp_path, chromium, view, cou
         assert not any(left.values()), "some matches are in no part"
 
 
-def test_wide_names_say_from_how_far_they_are_read(tmp_path, chromium, view):
+def test_slide_of_wide_names_states_reading_distance(tmp_path, chromium, view):
     names = [f"{letter * 19}{n}" for n, letter in enumerate("WMWM")]
     with hall_of(tmp_path, chromium, names, view, format="single") as (page, _):
         while part(page)[0] != "bracket":

@@ -80,7 +80,7 @@ def test_untouched_fields_get_the_values_sent(start):
     assert values == ["two", False, "2", "two"]
 
 
-def test_motion_goes_on_through_an_update(start):
+def test_update_keeps_a_running_motion(start):
     page = start('<ol><li class="on">1</li><li>2</li></ol>')
     page.evaluate("""() => {
       window.motion = document.querySelector("li").animate([{ opacity: 0 }, { opacity: 1 }], 60000);
@@ -135,7 +135,7 @@ SAME = """regions => Object.entries(regions).filter(([name, html]) => {
 
 
 @pytest.mark.parametrize("frame", FRAMES)
-def test_updated_page_is_as_if_loaded_anew(open_page, feed, frame):
+def test_updated_page_equals_a_reloaded_page(open_page, feed, frame):
     page = open_page(frame)
     order = random.Random(5).choices(list(PHASES), k=2 * len(PHASES))
     for phase in order:

@@ -54,7 +54,7 @@ def test_files_go_when_they_are_too_old(machine):
 
 
 @pytest.mark.parametrize("restarts", [False, True])
-def test_a_jump_of_years_deletes_nothing_for_a_day(machine, restarts):
+def test_clock_jump_deletes_nothing_for_a_day(machine, restarts):
     machine.wall += YEARS_S
     if restarts:
         machine.start()
@@ -66,7 +66,7 @@ def test_a_jump_of_years_deletes_nothing_for_a_day(machine, restarts):
     assert not machine.retention.undated
 
 
-def test_nothing_goes_by_age_while_the_clock_is_not_set(machine):
+def test_unset_clock_deletes_nothing_by_age(machine):
     machine.is_set = False
     machine.pass_time(29.5 * DAY_S)
     assert machine.left() == {"new", "old"}
@@ -74,20 +74,20 @@ def test_nothing_goes_by_age_while_the_clock_is_not_set(machine):
     assert machine.left() == {"new"}
 
 
-def test_a_file_of_the_future_makes_all_ages_doubtful(machine):
+def test_file_from_the_future_stops_deletion_by_age(machine):
     machine.pass_time(29.5 * DAY_S)
     machine.add("tomorrow", machine.wall + DAY_S)
     assert machine.left() == {"new", "old", "tomorrow"}
     assert machine.retention.undated
 
 
-def test_too_large_a_total_is_cut_whatever_the_clock_says(machine):
+def test_unset_clock_does_not_lift_size_limit(machine):
     machine.is_set = False
     machine.start(max_bytes=150)
     assert machine.left() == {"new"}
 
 
-def test_all_files_are_looked_at_once_an_hour(machine, monkeypatch):
+def test_files_are_listed_once_an_hour(machine, monkeypatch):
     machine.start(max_bytes=20_000)
     looks = []
     look = machine.retention._look

@@ -23,7 +23,7 @@ def test_find_returns_the_words_own_file_alone(record, tmp_path):
     assert word_recordings.find(tmp_path, "dakota", "wheya") is None
 
 
-def test_find_reads_names_as_recorders_write_them(record, tmp_path):
+def test_recorders_upper_case_names_are_found(record, tmp_path):
     record("dakota", "paguga").rename(tmp_path / "dakota" / "PAGUGA.WAV")
     (tmp_path / "dakota").rename(tmp_path / "Dakota")
     found = word_recordings.find(tmp_path, "dakota", "paguga")

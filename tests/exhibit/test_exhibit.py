@@ -334,7 +334,7 @@ def test_closed_at_night_and_out_of_season():
     assert Rig(t=10 * 86400, season_from="11-01", season_to="03-31").stage == "attract"
 
 
-def test_screen_is_off_while_closed_and_on_before_opening():
+def test_screen_is_off_until_shortly_before_opening():
     rig = Rig(t=16.9 * 3600, opens="09:00", closes="17:00")
     assert build_screen(rig.exhibit).bright == 1.0
 
@@ -351,7 +351,7 @@ def test_screen_is_off_while_closed_and_on_before_opening():
     assert not off_at(33.5)
 
 
-def test_touch_or_hand_wakes_a_screen_that_is_off():
+def test_touch_or_hand_switches_screen_on():
     rig = Rig(t=20 * 3600, opens="09:00", closes="17:00")
     for wake in (
         lambda: rig.touch(build_screen(rig.exhibit).touch),
@@ -365,7 +365,7 @@ def test_touch_or_hand_wakes_a_screen_that_is_off():
     assert rig.stage == "rest"
 
 
-def test_sign_of_a_day_closed_by_staff_stays_on():
+def test_screen_stays_on_when_staff_closes():
     rig = Rig(t=12 * 3600, opens="09:00", closes="17:00")
     rig.exhibit.close_today(rig.t)
     rig.advance(2 * AWAKE_S)

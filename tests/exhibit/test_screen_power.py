@@ -47,7 +47,7 @@ def test_screen_is_asked_off_and_on_once(machine):
     assert machine.asked == ["off", "on", "off"]
 
 
-def test_screen_comes_on_after_a_restart_of_the_service(machine):
+def test_screen_comes_on_after_service_restart(machine):
     machine.pass_s(60, off=True)
     machine.start()
     machine.pass_s(60, off=True)

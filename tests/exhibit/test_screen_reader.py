@@ -51,7 +51,7 @@ def test_each_hide_tells_the_bead_and_the_sticks(kind):
     assert counts >= 2
 
 
-def test_transcript_tells_each_thing_once_and_how_it_ends():
+def test_transcript_tells_each_event_once():
     transcript = [told for told, _ in hear_visit("mat", 4)]
     assert transcript[0] == "A coin toss decides who hides first."
     assert all(one != other for one, other in pairwise(transcript))

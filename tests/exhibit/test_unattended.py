@@ -96,7 +96,7 @@ def test_every_text_fault_is_reported(folder, texts, says):
         ("PHOTO.JPG", "photo.jpg", b"\xff\xd8\xff\xe0"),
     ],
 )
-def test_a_picture_is_found_by_its_name_as_people_write_it(folder, named, written, content):
+def test_picture_is_found_by_case_and_accents(folder, named, written, content):
     (folder / TEXTS).write_text(f'picture = "{named}"\n', "utf-8")
     (folder / written).write_bytes(content)
     assert read_host_texts(folder)[1][named][0] == content

@@ -300,7 +300,7 @@ def test_a_drawing_has_a_title_and_its_licence(name):
     assert LICENCE in root.findtext("{http://www.w3.org/2000/svg}desc", "")
 
 
-def test_a_drawing_is_the_same_after_other_writers_of_xml():
+def test_other_xml_writers_do_not_change_a_drawing():
     before = circuits.drawn_one(V, "piezo")
     ElementTree.register_namespace("", "")  # as WeasyPrint does when it is imported
     assert circuits.drawn_one(V, "piezo") == before

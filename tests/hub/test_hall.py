@@ -37,7 +37,7 @@ def test_hall_rows_contain_no_pad_marks(site):
 
 @pytest.mark.parametrize("kind", ["double", "single", "third place"])
 @pytest.mark.parametrize(("name", "columns"), [("{}", 2), ("The moccasin game of team {}", 1)])
-def test_each_match_is_in_one_part_of_few_rows(kind, name, columns):
+def test_each_match_is_in_one_small_part(kind, name, columns):
     cup = Elimination("single", third_place=True) if kind == "third place" else Elimination(kind)
     for count in range(2, 65):
         state = entered(cup, count, name)

@@ -235,7 +235,7 @@ def test_no_record_is_ever_changed_or_removed(inbox, where):
     assert list(inbox.rows("t01", A)) == [record.row() for record in records(A, 5)]
 
 
-def test_a_full_disk_is_logged_once_and_not_for_each_table(inbox, caplog):
+def test_full_disk_is_logged_once(inbox, caplog):
     messages = [(f"t{n:02d}", Hello("a", (SentGame(f"{n:016x}", 1),))) for n in range(64)]
     together = inbox._store_together
 

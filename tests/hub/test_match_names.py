@@ -113,7 +113,7 @@ def test_names_of_matches_are_different(competition):
         assert [name for name in names if KEY.search(name)] == []
 
 
-def test_match_for_a_losers_place_has_its_own_name():
+def test_match_for_losers_place_has_own_name():
     cup = Elimination("double")
     state = cup.play(cup.opening, {"do": "enter", "teams": list(TEAMS)})
     for team in next(one for one in cup.pairings(state) if one.id == "W1-2").teams:

@@ -301,7 +301,7 @@ def test_copied_card_raises_alarm_and_is_not_merged(hall):
     assert not hall.now.reports
 
 
-def test_result_of_a_match_of_another_table_is_noted_but_ignored(hall):
+def test_result_of_another_tables_match_is_ignored(hall):
     table = hall.table("t01")
     hall.plan(calling="director")
     hall.do(d.Assigned("W1-1", "t02", "a" * 16))
@@ -315,7 +315,7 @@ def test_result_of_a_match_of_another_table_is_noted_but_ignored(hall):
     assert not hall.now.state.games
 
 
-def test_only_so_many_results_of_lost_decisions_wait(hall):
+def test_few_results_of_lost_decisions_wait(hall):
     table = hall.table("t01")
     hall.plan(calling="director")
     hall.do(d.Assigned("W1-1", "t02", "a" * 16))

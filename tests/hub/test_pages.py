@@ -204,7 +204,7 @@ def test_an_update_holds_the_parts_that_changed(site):
         assert not {"tables", "queue"} & changed.keys()
 
 
-def test_a_page_is_rendered_once_for_all_who_watch_it(site, monkeypatch):
+def test_page_is_rendered_once_for_all_watchers(site, monkeypatch):
     site.drawn()
     rendered = []
     render = site.pages._boards.regions

@@ -106,7 +106,7 @@ def test_connections_count_before_their_handshake(site):
             line.close()
 
 
-def test_unfinished_handshakes_of_one_address_hold_up_nobody_else(site):
+def test_unfinished_handshakes_delay_no_other_client(site):
     site.pages._secure.http.server_state.handshakes = Turns(4, 2)
     idle = [line_to(site) for _ in range(12)]
     try:

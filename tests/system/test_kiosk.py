@@ -79,7 +79,7 @@ def test_off_unit_stops_the_screen_before_its_signal(exposure, tmp_path):
 
 
 @pytest.mark.parametrize(("writable", "done"), [(True, "stop, 4"), (False, "stop, start"), (None, "")])
-def test_off_unit_brings_back_a_screen_it_cannot_switch(tmp_path, writable, done):
+def test_off_unit_restores_a_screen_it_cannot_switch(tmp_path, writable, done):
     log, frame = tmp_path / "log", tmp_path / "fb0"
     (frame / "blank").mkdir(parents=True) if writable is False else frame.mkdir()
     if writable:

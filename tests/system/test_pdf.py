@@ -57,7 +57,7 @@ def test_letters_of_dakota_and_syllabics_are_embedded(tmp_path):
     assert "Noto-Sans-Canadian-Aboriginal" in page.fonts
 
 
-def test_files_beside_the_page_are_read_and_no_address(tmp_path, caplog):
+def test_pdf_reads_files_but_no_network(tmp_path, caplog):
     need_pango()
     (tmp_path / "sheet.css").write_text("@page { size: 50mm 40mm }", "utf-8")
     html = '<link rel="stylesheet" href="sheet.css"><img src="http://192.0.2.1/a.png" alt="a picture">'

@@ -45,7 +45,7 @@ def test_unit_watches_the_game_loop(here):
         assert f"\n{line}\n" in text
 
 
-def test_every_unit_that_stays_has_a_limit_of_memory():
+def test_running_units_have_a_memory_limit():
     texts = {path.name: path.read_text("utf-8") for path in service_unit._UNITS.glob("*.service")}
     staying = {name for name, text in texts.items() if "ExecStart=" in text and "Type=oneshot" not in text}
     assert {name for name in staying if "\nMemoryHigh=" in texts[name]} == staying

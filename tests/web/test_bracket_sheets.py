@@ -29,7 +29,7 @@ def elimination(kind):
 
 @pytest.mark.parametrize("kind", ["double", "single", "third place"])
 @pytest.mark.parametrize("teams", [2, 3, 5, 8, 11, 16, 24, 33, 64, 128])
-def test_each_match_is_on_one_page_that_holds_it(kind, teams):
+def test_each_match_is_on_exactly_one_page(kind, teams):
     cup = elimination(kind)
     state = play_matches(cup, name_teams(teams), teams)
     pages = bracket_sheets(cup, state, ENGLISH)

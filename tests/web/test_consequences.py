@@ -114,7 +114,7 @@ def test_hit_buttons_say_who_gets_the_sticks():
     }
 
 
-def test_form_is_told_all_places_of_the_ball_alike():
+def test_form_has_consequences_for_every_ball_place():
     game = registry.game("ojibwe")
     state, _ = game.play(game.opening(), {"do": "toss", "winner": "A"})
     *_, found = foretell(game, state)
@@ -123,13 +123,13 @@ def test_form_is_told_all_places_of_the_ball_alike():
 
 
 @pytest.mark.parametrize("name", SHEETS)
-def test_sides_of_a_sheet_are_named_by_the_game(name):
+def test_game_names_the_sides_of_its_sheet(name):
     hints = get_type_hints(SHEETS[name])
     typed = {key for key, kind in hints.items() if Team in get_args(kind) or (key in ("winner", "thrower"))}
     assert registry.game_class(name).side_keys == typed
 
 
-def test_answers_whether_the_bead_was_found_say_it_too():
+def test_found_and_missed_answers_state_consequences():
     game = registry.game("dakota")
     state, _ = game.play(game.opening(), {"do": "toss", "winner": "A"})
     view, form, *_ = foretell(game, state)

@@ -12,7 +12,7 @@ from pi_controller.web.feed import MAX_WOKEN_AT_ONCE, PAUSE_S, Feed
 LONG = 30.0
 
 
-async def write(snapshot):
+def write(snapshot):
     return event(snapshot, ENGLISH)
 
 

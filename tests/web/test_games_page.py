@@ -66,7 +66,7 @@ def test_archived_games_are_listed_newest_first(tmp_path, browse):
     assert "/games" in web.get("/find").text
 
 
-def test_table_without_archive_says_when_a_game_is_listed(tmp_path, browse):
+def test_empty_list_says_when_games_appear(tmp_path, browse):
     play_games(tmp_path, 0)
     assert "as soon as the next one begins" in browse().get("/games").text
 

@@ -94,7 +94,7 @@ def test_one_host_has_one_place(address, place):
     assert client_network(address) == place
 
 
-def test_clients_wait_for_their_turn_and_no_client_has_them_all(loop):
+def test_no_client_takes_all_turns(loop):
     turns, begun = Turns(3, 2), []
 
     async def take(who):

@@ -8,6 +8,7 @@ from pi_controller.display.i18n import Translator
 from pi_controller.display.phrases import Phrases
 from pi_controller.display.shown_names import isolate_name, team_name
 from pi_controller.games.dakota.rules import FOUL_KINDS, DakotaSheet, DakotaState
+from pi_controller.referee.story import SETTLED
 from pi_controller.rules.base import Game, IllegalActionError, opposing_team
 from pi_controller.table.view import View
 from pi_controller.web.entry_forms import (
@@ -63,7 +64,7 @@ class DakotaPage(GamePage[DakotaSheet]):
 
     def _fouls(self, view: View, game: Game[Any], state: DakotaState) -> tuple[FoulsOf, ...]:
         found: list[FoulsOf] = []
-        settled = view.phase in {"show", "over"}
+        settled = view.phase in SETTLED
         for hide in ("last", "this") if settled else ("this", "last"):
             began = state.last if hide == "last" else state
             if began is None or began.hider is None:

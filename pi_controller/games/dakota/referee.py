@@ -16,7 +16,7 @@ from pi_controller.referee.facts import (
 )
 from pi_controller.referee.history import Draft
 from pi_controller.referee.judge import JudgeAction, JudgeCommand
-from pi_controller.referee.story import Hit, KeptStroke, Story
+from pi_controller.referee.story import SETTLED, Hit, KeptStroke, Story
 from pi_controller.referee.transaction import Transaction
 from pi_controller.rules.base import Action, Game, IllegalActionError
 from pi_controller.sensing.events import BeadsAtRest, Button, HandIn, HandOut, Link, MatEvent, SamplesMissing, Strike
@@ -223,7 +223,7 @@ def after_action(game: Game[Any], before: Story, after: Story, done: ActionPlaye
         return replace(after, phase="over", hide=replace(hide, passes=()))
     foul = (before.hide.foul_seen or kind) if do == "foul" else None
     if do == "foul" and action.get("hide") == "last":
-        if after.phase not in ("show", "over"):
+        if after.phase not in SETTLED:
             return replace(after, phase="over") if over else after
         return replace(after, phase="over" if over else "show", hide=replace(hide, foul=foul))
     made = t if hide.asked_t is None else hide.asked_t

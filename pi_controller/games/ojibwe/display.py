@@ -7,6 +7,7 @@ from pi_controller.display import game_display as show
 from pi_controller.display.shown_names import isolate_name, team_name
 from pi_controller.games.ojibwe.rules import HIGH, HIGH_MATE, OjibweSheet, miss_value
 from pi_controller.pads import EVERY_PAD
+from pi_controller.referee.story import SETTLED
 from pi_controller.rules.scoreboard import gains
 from pi_controller.table.view import View
 from pi_controller.text import mark
@@ -73,7 +74,7 @@ class OjibweShow(show.GameShow[OjibweSheet]):
     def pads(self, view: View) -> list[show.PadMark]:
         """Return the pads: which were opened, where the marked ball lay once that is known, and what a miss pays."""
         opened = view.opening
-        lay = opened.pad if opened is not None and view.phase in {"show", "over"} and opened.hide == view.hide else 0
+        lay = opened.pad if opened is not None and view.phase in SETTLED and opened.hide == view.hide else 0
         found = "found" if "found" in view.calls else "bead"
         high = self.sheet(view)["high"]
         pads: list[show.PadMark] = []
