@@ -98,8 +98,8 @@ class ConnectionLimits:
         oldest.evict()
 
 
-class Turns:
-    """Lets at most `most` do something at once, and `each` of one client; the others wait for their turn."""
+class ClientSemaphore:
+    """Let at most `most` do something at once, and `each` of one client; the others wait."""
 
     def __init__(self, most: int, each: int) -> None:
         self._all, self._each = asyncio.Semaphore(most), each

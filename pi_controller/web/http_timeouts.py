@@ -22,7 +22,7 @@ from pi_controller.web.throttle import TokenBuckets
 
 if TYPE_CHECKING:
     import asyncio
-from pi_controller.web.connection_limits import ConnectionLimits, ConnectionSlot, Turns, client_network
+from pi_controller.web.connection_limits import ClientSemaphore, ConnectionLimits, ConnectionSlot, client_network
 from pi_controller.web.limits import HEADERS
 
 HEADER_TIMEOUT_S = 10.0
@@ -82,7 +82,7 @@ class LimitedServerState(ServerState):
             max(MAX_KEPT_CONNECTIONS, min(MAX_CONNECTIONS, descriptors - SPARE - MAX_KEPT_CONNECTIONS)),
             keeps=MAX_KEPT_CONNECTIONS,
         )
-        self.handshakes = Turns(HANDSHAKES, CLIENT_HANDSHAKES)
+        self.handshakes = ClientSemaphore(HANDSHAKES, CLIENT_HANDSHAKES)
 
 
 def keep_connection(scope: Scope) -> None:

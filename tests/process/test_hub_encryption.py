@@ -13,7 +13,7 @@ from served_site import ServedSite
 
 from pi_controller.hub.setup import CA, SERVER, format_fingerprint, read_certificate
 from pi_controller.web import http_timeouts
-from pi_controller.web.connection_limits import ConnectionLimits, Turns
+from pi_controller.web.connection_limits import ClientSemaphore, ConnectionLimits
 
 PATIENCE_S = 60.0
 
@@ -107,7 +107,7 @@ def test_connections_count_before_their_handshake(site):
 
 
 def test_unfinished_handshakes_delay_no_other_client(site):
-    site.pages._secure.http.server_state.handshakes = Turns(4, 2)
+    site.pages._secure.http.server_state.handshakes = ClientSemaphore(4, 2)
     idle = [line_to(site) for _ in range(12)]
     try:
         for line in idle:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from pi_controller.web.connection_limits import ConnectionLimits, Turns, client_network
+from pi_controller.web.connection_limits import ClientSemaphore, ConnectionLimits, client_network
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_one_host_has_one_place(address, place):
 
 
 def test_no_client_takes_all_turns(loop):
-    turns, begun = Turns(3, 2), []
+    turns, begun = ClientSemaphore(3, 2), []
 
     async def take(who):
         async with turns.take(who):
