@@ -60,10 +60,18 @@ FIST_MM = 30.0
 """A bead in a fist that rests on a pad is at least this far inside the pad's edge."""
 MAX_STRENGTH_ERROR = 0.25
 """Largest relative difference of a freely fitted strength from the kind's strength."""
+MAX_FREE_GAIN = (10.0, 4.0)
+"""A fit without expectations may gain the first of these, and the second for each magnet, over a fit of beads."""
+MAX_SPLIT_GAIN = 11.0
+"""A magnet beside the pads that gains more than this as two magnets is no bead."""
+SPLIT_MM = 12.0
+"""Where the search for two magnets in place of one begins: so far from it, each way."""
 VAGUE_MM = 7.0
 """A magnet beside the pads with a larger position uncertainty (one sigma) than this need not be a bead."""
 FREE_LIFT_MM = 40.0
 """Sigma of the height in a fit without expectations."""
+FREE_HEIGHT_SIGMAS = 1.65
+"""A magnet beside the pads may, in a fit without expectations, be so many sigmas higher than fitted."""
 KIND_CLEAR = 0.015
 """Strength uncertainty (A m^2, one sigma, kinds not assumed) below which the kind is certain."""
 
@@ -292,29 +300,27 @@ class BeadFitter:
         return steel if plain - cost > max(2.0 * MIN_GAIN, 2.0 * excess) else None
 
     def _need_not_be_beads(self, refiner: bead_solver.Refiner, best: bead_solver.MagnetFit) -> bool:
-        """Return True if magnets beside the pads, or close together, look like beads only because beads are expected.
+        """Return True if the magnets look like beads only because beads are expected.
 
-        A telephone or a chair leg can look like that; a fit without expectations then gives another strength or height.
+        A telephone, a bracelet or a chair leg can look like that; a fit without expectations is then much better, has
+        another strength or height, or splits a magnet in two.
         """
+        count = len(best.places)
+        if not count:
+            return False
+        free = _refine_freely(refiner, best.places, best.moments, best.kinds)
+        if best.cost - free.cost > MAX_FREE_GAIN[0] + MAX_FREE_GAIN[1] * count:
+            return True
         apart = np.hypot(*(best.places[:, None, axis] - best.places[:, axis] for axis in (0, 1)))
         np.fill_diagonal(apart, np.inf)
-        odd = [
-            n
-            for n, (x, y, _) in enumerate(best.places)
-            if self._pads.at(float(x), float(y)) is None or apart[n].min() < INDEPENDENT_MM
-        ]
-        if not odd:
-            return False
-        free = refiner.refine(
-            best.places[None],
-            best.moments[None],
-            best.kinds[None],
-            spread=bead_solver.ANY_STRENGTH,
-            lift=FREE_LIFT_MM,
-            steps=6,
-        )[0]
-        off = np.abs(np.linalg.norm(free.moments[odd], axis=1) / best.kinds[odd] - 1.0)
-        return bool((off > MAX_STRENGTH_ERROR).any() or (free.places[odd, 2] > self._highest + 6.0).any())
+        beside = np.array([self._pads.at(float(x), float(y)) is None for x, y, _ in best.places])
+        odd = beside | (apart.min(axis=1) < INDEPENDENT_MM)
+        off = np.abs(np.linalg.norm(free.moments, axis=1) / best.kinds - 1.0)
+        height_sd = np.sqrt(np.diagonal(np.linalg.inv(free.hessian))[2::6])
+        too_high = free.places[:, 2] + FREE_HEIGHT_SIGMAS * height_sd * beside > self._highest + 6.0
+        if (odd & ((off > MAX_STRENGTH_ERROR) | too_high)).any():
+            return True
+        return any(free.cost - _split(refiner, free, int(n)).cost > MAX_SPLIT_GAIN for n in np.flatnonzero(beside))
 
     def _beads(self, best: bead_solver.MagnetFit, doubts: list[str]) -> tuple[FittedBead, ...]:
         """Return the magnets of a fit as beads, left to right, and add their doubts to `doubts`."""
@@ -345,6 +351,23 @@ class BeadFitter:
         if len(beads) > 1 and any(bead.pad is None for bead in beads):
             doubts.append("a magnet that need not be a bead")  # beside the pads, while other beads are on them
         return tuple(sorted(beads, key=lambda bead: bead.x_mm))
+
+
+def _refine_freely(refiner: bead_solver.Refiner, places: Array, moments: Array, kinds: Array) -> bead_solver.MagnetFit:
+    """Return the fit from these places (n, 3), moments (n, 3) and kinds (n,) by the field alone."""
+    guess = (places[None], moments[None], kinds[None])
+    return refiner.refine(*guess, spread=bead_solver.ANY_STRENGTH, lift=FREE_LIFT_MM, steps=6)[0]
+
+
+def _split(refiner: bead_solver.Refiner, free: bead_solver.MagnetFit, n: int) -> bead_solver.MagnetFit:
+    """Return the free fit with two magnets in place of number `n`."""
+    places, moments = (
+        np.append(free.places, free.places[n : n + 1], axis=0),
+        np.append(free.moments, free.moments[n : n + 1], axis=0),
+    )
+    places[[n, -1], 0] += -SPLIT_MM, SPLIT_MM
+    moments[[n, -1]] /= 2.0
+    return _refine_freely(refiner, places, moments, kinds_of(moments))
 
 
 @cache
