@@ -88,9 +88,14 @@ def packages():
     return "\n".join(faults)
 
 
+def collect():
+    """Import each test module; return what cannot be."""
+    compileall.compile_dir(ROOT / "pi_controller", quiet=1)
+    return run(BIN / "pytest", "--all", "--collect-only", "-n", "0")
+
+
 def tests(options):
     """Run pytest, which writes for itself; return "" where all passed."""
-    compileall.compile_dir(ROOT / "pi_controller", quiet=1)  # once, and not by each worker
     done = subprocess.run([BIN / "pytest", *options], cwd=ROOT, check=False)
     return "" if done.returncode == 0 else f"status {done.returncode}"
 
@@ -153,6 +158,7 @@ def main():
         "formatting": lambda: run(BIN / "ruff", "format", "--check"),
         "imports": lambda: run(BIN / "lint-imports"),
         "packages": packages,
+        "collection": collect,  # compiles all tests once, and not in each worker of the next step
     }
     after = {"lower bounds": lambda: lower_bounds([])} if "--all" in options else {}
     return take(before, {"tests": lambda: tests(options)}, after)

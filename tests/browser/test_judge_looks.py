@@ -98,7 +98,7 @@ def test_every_phase_has_no_axe_violations(page, phase, name):
     assert looked_at(page) == []
 
 
-@pytest.mark.smoke
+@pytest.mark.slow
 def test_unfolded_sections_have_no_axe_violations(page, phase):
     phase("second")
     page.evaluate("() => document.querySelectorAll('details').forEach(one => { one.open = true })")

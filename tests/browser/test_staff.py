@@ -93,7 +93,7 @@ def test_form_input_survives_ten_page_updates(tmp_path, chromium):
         tab.close()
 
 
-@pytest.mark.smoke
+@pytest.mark.slow
 def test_the_first_hour_on_a_phone(tmp_path, chromium):
     with installed(tmp_path, toml="usage = true\n", file=True) as (installation, url):
         for kind in ("mat", "teams", "teams", "learn"):

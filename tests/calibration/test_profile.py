@@ -152,6 +152,7 @@ def test_detectors_use_measured_profile(measured):
     assert mat_sensors_for("dakota").beads.baseline is None
 
 
+@pytest.mark.slow
 def test_table_with_profile_plays_without_disagreement(tmp_path, measured, monkeypatch):
     made = Settings.model_validate({"strikes": {"threshold_db": measured.strikes.threshold_db}})
     monkeypatch.setattr(simulation, "mat_sensors_for", lambda _, **__: mat_sensors(made, measured))

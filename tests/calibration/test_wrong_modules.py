@@ -81,6 +81,7 @@ def test_sound_small_mats_are_not_accused(size):
         assert diagnose(seed, Wiring(), built=pinmap().magnetometers_built(size)).causes == ()
 
 
+@pytest.mark.slow
 def test_each_turned_module_is_named_with_its_turn():
     every = [(number, turn) for number in range(24) for turn in range(1, 24)]
     for number, turn in every[:: cases(61, 1)]:
@@ -317,6 +318,7 @@ def test_walk_fails_on_unexplained_contradicting_module(monkeypatch):
     assert wrong(done.view, "bead").startswith("magnetometer 10 (pad 2, middle right) contradicts the other")
 
 
+@pytest.mark.slow
 def test_bead_step_asks_each_spot_in_turn():
     done = walked(1, meddle=bead_only)
     asked = [(view.pad, view.spot) for view in done.seen if view.at == 3 and not view.over]

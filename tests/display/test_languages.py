@@ -144,6 +144,7 @@ def test_language_setting_takes_a_code_or_po_file(write, tmp_path, view):
         assert "such as /srv/dak.po" in caught.value.message
 
 
+@pytest.mark.slow
 def test_languages_command_lists_languages_and_their_approval(write, capsys, monkeypatch, tmp_path):
     all_of_them = len(template())
     assert cli(["languages"]) == 0

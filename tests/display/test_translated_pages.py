@@ -35,6 +35,7 @@ FAULTS = ("rail-piezo=3", "dead-touch=8", "noisy-magnetometer=9", "no-disc=2")
 
 
 @pytest.mark.parametrize("faults", [(), pytest.param(FAULTS, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_calibration_speaks_the_page_language(faults, tr):
     page = WalkPage("127.0.0.1", 0, tr)
     views = {(view.ask, view.note, view.at, view.over): view for view in walked(faults=faults).seen}

@@ -9,7 +9,7 @@ from pi_controller.simulation.visitors import KINDS
 run = load_file("tests/exhibit/simulated_visitors.py").run
 
 
-@pytest.mark.parametrize("mat", ["screen", "sensors", "eye"])
+@pytest.mark.parametrize("mat", cases(["sensors"], ["screen", "sensors", "eye"]))
 def test_hours_of_visitors_leave_it_as_it_was(mat):
     hours = cases(0.25, 3.0)
     report = run(hours, seed=8, mat=mat)
@@ -18,6 +18,7 @@ def test_hours_of_visitors_leave_it_as_it_was(mat):
     assert report["longest_s"] < 931
 
 
+@pytest.mark.slow
 def test_with_recording_too(tmp_path):
     report = run(cases(0.2, 0.5), seed=3, folder=tmp_path)
     assert report["wrong"] == []

@@ -38,7 +38,7 @@ def done(name, tmp_path, seed=GAME):
         ("unplugged in mid-hide, 3 s", "passes_unsure"),
         ("unplugged in mid-frame, 2 s", "link_gap"),
         ("another name after replugging, 2 s", "link_gap"),
-    ][:: cases(2, 1)],
+    ][:: cases(3, 1)],
 )
 def test_unplugged_cable_is_reported_and_reconnects(name, question, tmp_path):
     outcome = done(name, tmp_path)

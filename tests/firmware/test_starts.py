@@ -77,12 +77,14 @@ def test_program_failing_later_is_restarted_without_prompt(start, chips):
     assert chips.mem[SCRATCH[chips.chip]] == 0
 
 
+@pytest.mark.slow
 def test_foreign_scratch_register_value_is_ignored(start, chips):
     chips.mem[SCRATCH[chips.chip]] = 0xFFFFFFFF
     assert not any(start(Sampler, RESET) for _ in range(5))
     assert start(Sampler, RESET)
 
 
+@pytest.mark.slow
 def test_somebody_at_work_on_it_ends_the_row(start, load_board):
     for _ in range(5):
         start(Sampler, RESET)

@@ -112,6 +112,7 @@ def test_a_short_is_found(copper):
     assert join_pins(without(0, 0, copper, copper.sides[0][0], bridge), PINS) != wanted()
 
 
+@pytest.mark.slow
 def test_unplated_or_moved_hole_is_found(copper):
     vias = [n for n, hole in enumerate(copper.holes) if hole.size == board.VIA_HOLE_MM]
     assert vias
@@ -288,6 +289,7 @@ def test_another_program_opens_every_file(pictures):
         assert 0.0005 < ink.mean() < 0.5, name
 
 
+@pytest.mark.slow
 def test_another_program_sees_as_many_pieces_of_copper(pictures, copper):
     for ending, side in zip(board_check.SIDES, copper.sides, strict=True):
         alone = number_nets(Copper((side, []), [], []))[0]

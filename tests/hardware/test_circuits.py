@@ -196,6 +196,7 @@ class BoardOnCurves:
 
 
 @pytest.mark.parametrize("kind", netlists.INPUTS)
+@pytest.mark.slow
 def test_the_firmware_measures_the_rise_of_each_input(ngspice, kind):
     farads = (0.0, 14e-9, 20e-9, 26e-9)
     curves = [simulate.run(netlists.bias_step(V, kind, farad), "tran 5u 200m 0 20u", "v(adc)") for farad in farads]
@@ -279,6 +280,7 @@ def test_limits_match_chips_and_firmware():
 
 
 @pytest.mark.parametrize(("kind", "node"), [("passive", "v(plus)"), ("amplifier", "v(adc)")])
+@pytest.mark.slow
 def test_stroke_clips_above_largest_unclipped_level(ngspice, kind, node):
     whole = dict(simulate.piezo_figures(V, kind))["whole_volt"]
     room = 0.06 if kind == "amplifier" else 0.0  # its output comes softly to its rails

@@ -31,6 +31,7 @@ def made():
     return dict(module("mat").drawings()) | {"board.svg": module("board").drawing()}
 
 
+@pytest.mark.slow
 def test_drawings_match_pin_map(made):
     assert {f"{name}.svg" for name in NAMES} <= set(made)
     stale = [name for name, text in made.items() if (DRAWINGS / name).read_text("utf-8") != text]

@@ -9,6 +9,7 @@ from pi_controller.tools.find_board import FlashError
 OTHER = b"print('a weather station')\n"
 
 
+@pytest.mark.slow
 def test_current_firmware_leaves_mat_running(plug, flash):
     board, firmware = plug(holds=small(), files={"boots": b"41 0", "fault.txt": b"OSError: 5\n"}), small()
     status, shown = flash(board, firmware)
@@ -59,6 +60,7 @@ def test_circuitpython_is_refused_with_bootsel_hint(plug, flash):
     assert board.names() == []
 
 
+@pytest.mark.slow
 def test_foreign_program_is_replaced_by_force_alone(plug, flash):
     board = plug(files={"main.py": OTHER, "pins.py": b"LED = 25\n"})
     with pytest.raises(FlashError, match=r"another program is on the board: pins.py, main.py") as caught:
@@ -77,6 +79,7 @@ def test_corrupted_copy_never_replaces_the_file(plug, flash):
     assert {name: board.file(name) for name in old.files} == old.files
 
 
+@pytest.mark.slow
 def test_mismatched_firmware_version_after_copy_is_refused(plug, flash):
     board = plug()
     lying = small("0.1.0")

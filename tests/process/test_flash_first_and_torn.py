@@ -35,6 +35,7 @@ def test_pulled_cable_keeps_firmware_until_next_flash(plug, flash):
     assert {name: board.file(name) for name in board.names()} == new.files
 
 
+@pytest.mark.slow
 def test_power_lost_between_the_last_renames_is_repaired(plug, flash):
     # as on_board.put_in_place leaves a board in these milliseconds: no main.py, some new files, some old ones
     old, new = small("0.1.0"), small("0.2.0")

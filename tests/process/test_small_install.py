@@ -141,6 +141,7 @@ def test_recordings_without_a_decoder_name_their_extra(installed):
     ("command", "status"),
     [one for one in WORKS.items() if ALL_CASES or "calibrate" not in one[0]][:: cases(7, 1)],
 )
+@pytest.mark.slow
 def test_a_verb_works_without_extras(installed, command, status):
     installed.write(FILES)
     done = installed.run(*command.split(), home="/no/such/home")

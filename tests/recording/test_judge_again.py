@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import msgspec
 import pytest
-from cases import cases
 from load_file import load_file
 
 from pi_controller.recording.entries import RecordingError, RecordingGap
@@ -17,9 +16,10 @@ from pi_controller.simulation.plans import Mischief
 from pi_controller.simulation.simulation import Simulation
 
 tool = load_file("tests/tools/judge_again.py")
+pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module", params=cases(["judged_game"], ["smooth", "judged_game"]))
+@pytest.fixture(scope="module", params=["smooth", "judged_game"])
 def played(request):
     return request.getfixturevalue(request.param)
 
@@ -85,7 +85,6 @@ def test_judge_calls_are_read_back_from_their_facts(tmp_path, judged_game):
         assert tool.judge_calls(list(table.journal.read())) == said
 
 
-@pytest.mark.slow
 def test_same_settings_make_no_difference(judged_game):
     recording = Recording(judged_game.path)
     entries = list(recording.entries())
@@ -95,7 +94,6 @@ def test_same_settings_make_no_difference(judged_game):
     assert tool.diff_strikes(before, same) == []
 
 
-@pytest.mark.slow
 def test_deaf_settings_lose_strikes(judged_game):
     recording = Recording(judged_game.path)
     entries = list(recording.entries())
@@ -106,7 +104,6 @@ def test_deaf_settings_lose_strikes(judged_game):
     assert {tool.hide_at(judged_game.records, one.t) for one in differing} <= set(range(1, 40))
 
 
-@pytest.mark.slow
 def test_program_prints_first_different_fact(judged_game, tmp_path, capsys):
     settings = tmp_path / "s.toml"
     settings.write_text("[strikes]\nthreshold_db = 40.0\n")

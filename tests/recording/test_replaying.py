@@ -14,7 +14,7 @@ from pi_controller.recording.store import Recording
 from pi_controller.sensing.events import HandIn
 
 
-@pytest.fixture(scope="module", params=cases(["judged_game"], ["smooth", "judged_game"]))
+@pytest.fixture(scope="module", params=cases(["smooth"], ["smooth", "judged_game"]))
 def played(request):
     return request.getfixturevalue(request.param)
 

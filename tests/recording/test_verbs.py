@@ -60,6 +60,7 @@ def test_every_due_strike_is_stored_with_its_samples(reviewed):
     assert [one.hide for one in kept] == sorted(one.hide for one in kept)
 
 
+@pytest.mark.slow
 def test_review_draws_them(reviewed, tmp_path, capsys):
     journal, _ = reviewed
     kept = strokes(hits_path(journal))

@@ -126,6 +126,7 @@ def test_the_marked_ball_is_under_any_pad(tmp_path):
     alike(told, secrecy_tables.HIT_T + 1.0)
 
 
+@pytest.mark.slow
 def test_the_bones_are_in_any_hands(tmp_path):
     told = [secrecy_tables.bones(tmp_path, pads) for pads in ((1, 3), (1, 4), (2, 3), (2, 4))[:: 1 if ALL_CASES else 3]]
     assert any(b'"kind":"commit"' in row for row in told[0].of("row"))

@@ -3,6 +3,7 @@
 import json
 import stat
 
+import pytest
 import secrecy_tables
 from secrecy_outside import Outside
 from secrecy_people import hides, presses, strikes
@@ -66,6 +67,7 @@ def test_head_judge_alone_sees_settled_hits_during_hide(tmp_path):
     assert len(seen["over"]["recording"]) > 10 * len(seen["sealed"]["recording"])
 
 
+@pytest.mark.slow
 def test_hits_and_judges_files_are_private_to_owner(tmp_path):
     modes = {}
 

@@ -81,6 +81,7 @@ def place_on_each_pad(kind: str, seed: int) -> list[tuple[np.ndarray, np.ndarray
 
 
 @pytest.mark.parametrize("under_mm", [15, 30])
+@pytest.mark.slow
 def test_steel_is_found_with_its_depth(under_mm: int) -> None:
     for seed in range(cases(3, 8)):
         steel = shipped_fitter().find_steel(place_on_each_pad(f"steel {under_mm}", seed), 1.0)
