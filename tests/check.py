@@ -50,7 +50,7 @@ SHIPPED = {
 """What the wheel must carry besides the code that is imported."""
 
 BOUNDED_EXTRAS = ("board", "completion", "hub", "languages", "postgres", "update", "voice", "watch")
-TEST_TOOLS = ("hypothesis", "playwright", "pytest", "pytest-benchmark", "pytest-timeout", "pytest-xdist")
+TEST_TOOLS = ("hypothesis", "playwright", "pytest", "pytest-timeout", "pytest-xdist")
 """What these tests import besides the product: of any version."""
 USING_PACKAGES = (
     *(f"tests/web/test_{name}.py" for name in ("attacks", "feed", "judge_api", "server")),

@@ -33,7 +33,7 @@ FLIGHT_S, DEPARTURES_S = 0.8, 0.28
 REVEAL_S = 1.3
 """On an installation the cloth is turned back before the sticks move (exhibit.js)."""
 PAGE_S = 0.08
-"""How much later than the strips a page shows a change: the median of `measure_screen.py --lights`."""
+"""How much later than the strips a page shows a change: the measured median."""
 _ROWS = ("A", "B", "")
 """The rows that sticks change between; "" is the middle."""
 

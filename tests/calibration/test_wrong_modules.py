@@ -1,12 +1,14 @@
 """Turned modules and exchanged plugs: the bead step names them, and the profile corrects them."""
 
 import time
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 import pytest
 from cases import cases
-from load_file import load_file
 from walking import walked, wrong
 
 from pi_controller.board.messages import Field
@@ -15,12 +17,13 @@ from pi_controller.calibration.bead_step import SPOTS, describe_cause
 from pi_controller.calibration.detectors import Detectors
 from pi_controller.calibration.profile import Profile, ProfileError, WrongModule, list_wrong_modules
 from pi_controller.calibration.sensor_listener import LISTEN_S, SensorListener
-from pi_controller.calibration.wiring_causes import Cause, group_orders
+from pi_controller.calibration.wiring_causes import Cause, exchange_groups, group_orders, mirror_groups
 from pi_controller.calibration.wrong_modules import WrongModuleSearch
 from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.baseline import ModuleCorrection, identity_correction, learn_baseline
-from pi_controller.sensing.beads import BeadTracker
+from pi_controller.sensing.bead_solver import BEAD_HEIGHT_MM
+from pi_controller.sensing.beads import FLOOR_UT, BeadTracker
 from pi_controller.sensing.events import BeadsAtRest
 from pi_controller.sensing.module_turns import describe_turn, right_angled_rotations
 from pi_controller.sensing.strike_settings import StrikeSettings
@@ -28,12 +31,108 @@ from pi_controller.simulation import magnetometers
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import parse_fault
 from pi_controller.simulation.listening import SimListening
+from pi_controller.simulation.magnetometers import LYING_Z, MARKED_AM2, Magnets, SimBead
 from pi_controller.table.mats import mat_sensors_for
 
-bench = load_file("tests/tools/measure_wrong_modules.py")
-Wiring, Mat = bench.Wiring, bench.Mat
 TURNS = right_angled_rotations()
 HARD = Conditions(field_noise_ut=1.0, field_drift_ut=3.0, field_gain_error=0.01, sensor_place_mm=1.0)
+SENSORS = 24
+PADS = [list(range(6 * pad, 6 * pad + 6)) for pad in range(4)]
+MULTIPLEXERS = [list(range(8 * n, 8 * n + 8)) for n in range(3)]
+MISS_MM = 25.0
+SCANS = 5
+
+
+class Wiring(NamedTuple):
+    """How the modules of a mat are wired: the module read at each place, and the turn of each place's module."""
+
+    order: tuple[int, ...] = tuple(range(SENSORS))
+    turns: Mapping[int, np.ndarray] = MappingProxyType({})
+
+    def read(self, field):
+        """Return what the modules read in `field` (..., sensors, 3), in wire order."""
+        raw = np.empty_like(field)
+        for place, module in enumerate(self.order):
+            raw[..., module, :] = field[..., place, :] @ self.turns.get(place, TURNS[0]).T
+        return raw
+
+    @property
+    def correction(self):
+        turns = np.array([self.turns.get(place, TURNS[0]) for place in range(SENSORS)])
+        return ModuleCorrection(np.array(self.order), turns)
+
+
+class Mat:
+    """A simulated mat and the readings of a bead on it; `search` is for their cause."""
+
+    def __init__(self, seed, wiring, conditions=None, built=None):
+        conditions = conditions or Conditions()
+        rng = np.random.default_rng([seed, 99])
+        magnets = Magnets(seed, conditions)
+
+        def scans(t, count):
+            field = magnets.field(t)
+            return wiring.read(field + conditions.field_noise_ut * rng.standard_normal((count, *field.shape)))
+
+        ok = np.ones(SENSORS, bool) if built is None else np.array(built)
+        empty = learn_baseline(scans(1.0, 100).mean(axis=0), ok, 100.0, firm=True)
+        self.ut, self.asked, self.places = [], [], []
+        for pad in range(1, 5):
+            x, y = pinmap().pads.centre(pad)
+            for number, (_, (dx, dy)) in enumerate(SPOTS):
+                axis = rng.standard_normal(3)
+                moment = MARKED_AM2 * rng.normal(1.0, 0.03) * axis / np.linalg.norm(axis)
+                across, along = np.clip(rng.normal((dx, dy), MISS_MM), (-115.0, -140.0), (115.0, 140.0))
+                magnets.beads["bead"] = SimBead(moment, np.array([x + across, y + along, LYING_Z]))
+                magnets.update_fields()
+                scan = scans(10.0 + 6.0 * (3 * pad + number), SCANS).mean(axis=0)
+                self.ut.append(np.where(ok[:, None], scan - empty.offsets - empty.level, 0.0))
+                self.asked.append((x + dx, y + dy, BEAD_HEIGHT_MM[0]))
+                self.places.append((x + across, y + along, LYING_Z))
+        numbers = np.flatnonzero(ok).tolist()
+        self.search = WrongModuleSearch(
+            np.array(pinmap().magnetometer_positions()),
+            np.array(self.ut),
+            np.tile(ok, (len(self.ut), 1)),
+            np.array(self.asked),
+            noise=(FLOOR_UT**2 + conditions.field_noise_ut**2 / SCANS) ** 0.5,
+            pads=[[number for number in pad if ok[number]] for pad in PADS],
+            multiplexers=[numbers[first : first + 8] for first in range(0, len(numbers), 8)],
+        )
+
+
+def turned(seed, count=1, numbers=range(SENSORS)):
+    """Return a mat's wiring with so many modules turned."""
+    rng = np.random.default_rng([seed, 5])
+    return Wiring(turns={int(n): TURNS[rng.integers(1, 24)] for n in rng.choice(list(numbers), count, replace=False)})
+
+
+def exchanged(seed, numbers=range(SENSORS)):
+    """Return a mat's wiring with the plugs of any two modules exchanged."""
+    a, b = np.random.default_rng([seed, 6]).choice(list(numbers), 2, replace=False).tolist()
+    return Wiring(exchange_groups(SENSORS, [a], [b]))
+
+
+def exchanged_groups(seed, groups):
+    """Return a mat's wiring with two of `groups` exchanged."""
+    a, b = np.random.default_rng([seed, 7]).choice(len(groups), 2, replace=False).tolist()
+    return Wiring(exchange_groups(SENSORS, groups[a], groups[b]))
+
+
+def mirrored(seed):
+    """Return a mat's wiring with one multiplexer mirrored."""
+    return Wiring(mirror_groups(SENSORS, [MULTIPLEXERS[seed % 3]]))
+
+
+CASES = {
+    "two modules turned": (lambda seed: turned(seed, 2), 2),
+    "two of one pad turned": (lambda seed: turned(seed, 2, PADS[seed % 4]), 2),
+    "two modules exchanged": (exchanged, 1),
+    "two pads exchanged": (lambda seed: exchanged_groups(seed, PADS), 1),
+    "two multiplexers exchanged": (lambda seed: exchanged_groups(seed, MULTIPLEXERS), 1),
+    "multiplexer mirrored": (mirrored, 1),
+}
+"""What is wrong with a mat -> its wiring by seed, and the number of causes."""
 
 
 def diagnose(seed, wiring, **how):
@@ -52,7 +151,7 @@ def test_24_rotations_have_distinct_descriptions():
 
 
 def test_group_orders_are_permutations_that_undo_themselves():
-    orders = group_orders(24, bench.PADS, bench.MULTIPLEXERS)
+    orders = group_orders(24, PADS, MULTIPLEXERS)
     assert len(orders) == 6 + 3 + 7
     for order in orders:
         assert sorted(order) == list(range(24))
@@ -91,21 +190,27 @@ def test_each_turned_module_is_named_with_its_turn():
         assert np.array_equal(found.correction.turns[number], TURNS[turn])
 
 
-@pytest.mark.parametrize("name", [name for name in bench.CASES if name not in {"sound", "one module turned"}])
+@pytest.mark.parametrize("name", CASES)
 def test_each_cause_is_named_and_corrected(name):
-    counts, _ = bench.measure(name, cases(2, 60))
-    assert counts == {"named": cases(2, 60)}
+    make, causes = CASES[name]
+    for seed in range(cases(2, 60)):
+        wiring = make(seed)
+        found = diagnose(seed, wiring)
+        assert found.explained
+        assert np.array_equal(found.correction.order, wiring.correction.order)
+        assert np.array_equal(found.correction.turns, wiring.correction.turns)
+        assert len(found.causes) == causes
 
 
 def test_turned_module_of_exchanged_multiplexer_is_named():
-    order = bench.exchange_groups(24, bench.MULTIPLEXERS[0], bench.MULTIPLEXERS[2])
+    order = exchange_groups(24, MULTIPLEXERS[0], MULTIPLEXERS[2])
     found = diagnose(3, Wiring(order, {10: TURNS[5]}))
     assert [cause.kind for cause in found.causes] == ["multiplexers", "turned"]
     assert found.causes[1].numbers == (10,)
 
 
 def test_found_bead_places_match_true_places():
-    wiring = Wiring(bench.exchange_groups(24, bench.PADS[0], bench.PADS[3]), {8: TURNS[7]})
+    wiring = Wiring(exchange_groups(24, PADS[0], PADS[3]), {8: TURNS[7]})
     mat = Mat(2, wiring)
     found = mat.search.run()
     assert np.hypot(*(found.places - np.array(mat.places))[:, :2].T).max() < 4.0
@@ -152,8 +257,8 @@ def search_again(mat, ut):
         np.ones(ut.shape[:2], bool),
         np.array(mat.asked),
         noise=0.34,
-        pads=bench.PADS,
-        multiplexers=bench.MULTIPLEXERS,
+        pads=PADS,
+        multiplexers=MULTIPLEXERS,
     ).run()
 
 
@@ -171,14 +276,12 @@ def test_a_module_without_readings_is_left_out():
     ut, ok = np.array(mat.ut), np.ones((12, 24), bool)
     ut[:, 3], ok[:, 3] = 0.0, False
     places = np.array(pinmap().magnetometer_positions())
-    search = WrongModuleSearch(
-        places, ut, ok, np.array(mat.asked), noise=0.34, pads=bench.PADS, multiplexers=bench.MULTIPLEXERS
-    )
+    search = WrongModuleSearch(places, ut, ok, np.array(mat.asked), noise=0.34, pads=PADS, multiplexers=MULTIPLEXERS)
     assert [cause.numbers for cause in search.run().causes] == [(9,)]
 
 
 def test_search_is_fast():
-    mats = [Mat(seed, bench.turned(seed)) for seed in range(3)]
+    mats = [Mat(seed, turned(seed)) for seed in range(3)]
     mats[0].search.run()  # the first one loads what is needed
     began = time.process_time()
     for mat in mats:
@@ -190,7 +293,7 @@ def test_search_is_fast():
 
 
 def test_correction_undoes_any_wiring_of_scans_and_baseline():
-    wiring = Wiring(bench.mirror_groups(24, [bench.MULTIPLEXERS[1]]), {2: TURNS[9], 12: TURNS[20]})
+    wiring = Wiring(mirror_groups(24, [MULTIPLEXERS[1]]), {2: TURNS[9], 12: TURNS[20]})
     rng = np.random.default_rng(1)
     field = rng.normal((10.0, 20.0, -40.0), 30.0, (24, 3))
     ok = rng.random(24) > 0.2
@@ -220,7 +323,7 @@ def test_tracker_forgets_the_correction_for_another_board():
 
 
 def test_profile_keeps_the_correction(tmp_path):
-    wiring = Wiring(bench.exchange_groups(24, [4], [17]), {4: TURNS[3], 20: TURNS[11]})
+    wiring = Wiring(exchange_groups(24, [4], [17]), {4: TURNS[3], 20: TURNS[11]})
     wrong_modules = list_wrong_modules(wiring.correction)
     assert [module.place for module in wrong_modules] == [5, 18, 21]
     profile = Profile("x", "", "", "", magnets=magnets(wrong_modules))
@@ -330,7 +433,7 @@ def test_bead_step_asks_each_spot_in_turn():
 def test_doctor_ignores_turn_corrected_by_profile():
     """With small offsets the doctor tells a turned module, unless the profile turns its readings back."""
     quiet = Conditions(field_offset_ut=3.0)
-    correction = Wiring(turns={6: bench.TURNS[0]}).correction
+    correction = Wiring(turns={6: TURNS[0]}).correction
     correction.turns[6] = [[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     failed = []
     for known in (None, correction):

@@ -4,27 +4,76 @@ import random
 
 import pytest
 from exhibit_rig import Always, Rig
-from load_file import load_file
 
 from pi_controller.exhibit.opponents import Guess, HabitReader, RandomOpponent
 from pi_controller.exhibit.screen import build_screen
-
-statistics = load_file("tests/tools/opponent_statistics.py")
 
 FAIR = 1 / 4
 HIDES = 4000
 
 
+def favourite(rng, history):
+    return 2 if rng.random() < 0.6 else rng.randint(1, 4)
+
+
+def alternates(rng, history):
+    return (1 if history[-1][0] == 4 else 4) if history and rng.random() < 0.8 else rng.randint(1, 4)
+
+
+def walks_on(rng, history):
+    return history[-1][0] % 4 + 1 if history and rng.random() < 0.7 else rng.randint(1, 4)
+
+
+def stays_unless_found(rng, history):
+    if not history:
+        return rng.randint(1, 4)
+    pad, found = history[-1]
+    return rng.choice([one for one in (1, 2, 3, 4) if one != pad]) if found else pad
+
+
+def never_twice(rng, history):
+    return rng.choice([pad for pad in (2, 3) if not history or pad != history[-1][0]] or [2])
+
+
+def by_chance(rng, history):
+    return rng.randint(1, 4)
+
+
+HIDERS = {
+    "by chance": by_chance,
+    "likes pad 2": favourite,
+    "from end to end": alternates,
+    "one further each time": walks_on,
+    "stays until found": stays_unless_found,
+    "the middle two in turn": never_twice,
+}
+
+
+def found_first(opponent, hider, *, visits, hides, seed):
+    """Return the share of hides that the first guess of a new `opponent` each visit finds."""
+    rng, found = random.Random(seed), 0
+    for _ in range(visits):
+        mat, history = opponent(rng), []
+        for _ in range(hides):
+            guess = mat.guess()
+            pad = HIDERS[hider](rng, history)
+            hit = guess.first == pad
+            mat.learn_hide(pad, found=hit)
+            history.append((pad, hit))
+            found += hit
+    return found / (visits * hides)
+
+
 @pytest.mark.parametrize("opponent", [RandomOpponent, HabitReader])
 def test_opponent_matches_fair_share_against_random_hider(opponent):
-    share = statistics.found_first(opponent, "by chance", visits=HIDES // 12, hides=12, seed=5)
+    share = found_first(opponent, "by chance", visits=HIDES // 12, hides=12, seed=5)
     assert abs(share - FAIR) < 4 * (FAIR * (1 - FAIR) / HIDES) ** 0.5
 
 
-@pytest.mark.parametrize("hider", [name for name in statistics.HIDERS if name != "by chance"])
+@pytest.mark.parametrize("hider", [name for name in HIDERS if name != "by chance"])
 def test_habits_are_read_better_than_by_chance(hider):
-    habits = statistics.found_first(HabitReader, hider, visits=150, hides=12, seed=7)
-    chance = statistics.found_first(RandomOpponent, hider, visits=150, hides=12, seed=7)
+    habits = found_first(HabitReader, hider, visits=150, hides=12, seed=7)
+    chance = found_first(RandomOpponent, hider, visits=150, hides=12, seed=7)
     assert habits > chance + 0.04
     assert habits < 0.95, "who is read well has a chance, too"
 
