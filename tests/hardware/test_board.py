@@ -5,14 +5,12 @@ from __future__ import annotations
 import csv
 import itertools
 import math
-import re
 import shutil
 import subprocess
 from collections import Counter
 
 import board
 import board_check
-import board_page
 import harness
 import kicad
 import nets
@@ -20,7 +18,7 @@ import numpy as np
 import power
 import pytest
 import silkscreen
-from board_check import Copper, Hole, join_pins, measure_gaps, number_nets, read_copper
+from board_check import Copper, join_pins, measure_gaps, number_nets, read_copper
 from footprints import HEADER_MM, PAD_MM, Shape, distance
 from needed import need
 from PIL import Image
@@ -63,12 +61,6 @@ def test_board_files_match_script(files):
     assert {path.name for path in board.FOLDER.iterdir()} == set(files)
 
 
-def test_the_files_have_no_date(files):
-    for name, text in files.items():
-        assert not re.search(r"20\d\d-\d\d|CreationDate|\d\d:\d\d:\d\d", text), name
-        assert name.endswith((".tsv", ".csv", ".drl")) or "CERN-OHL-P-2.0" in text
-
-
 def test_copper_joins_exactly_the_circuit_nets(copper):
     assert join_pins(copper, PINS) == wanted()
 
@@ -92,38 +84,10 @@ def without(side: int, n: int, copper: Copper, *more: Shape) -> Copper:
     return copper._replace(sides=(sides[0], sides[1]))
 
 
-@pytest.mark.slow
-def test_a_cut_track_is_found(copper):
-    """But for the ground's, which is hatched: it has more than one way."""
-    for side, numbers in enumerate(number_nets(copper)):
-        ground = {n for shape, n in zip(copper.sides[side], numbers, strict=True) if shape.points == (PINS["U1 11"],)}
-        assert len(ground) == 1
-        signals = [n for n, number in enumerate(numbers) if number not in ground]
-        tracks = [n for n in signals if len(copper.sides[side][n].points) == 2]
-        long = [n for n in tracks if math.dist(*copper.sides[side][n].points) > 2.5]
-        assert len(long) > 20
-        for n in long[::9]:
-            assert join_pins(without(side, n, copper), PINS) != wanted()
-
-
 def test_a_short_is_found(copper):
     assert join_pins(without(0, 0, copper, copper.sides[0][0]), PINS) == wanted()
     bridge = Shape((PINS["U1 3"], PINS["U1 4"]), 0.1)
     assert join_pins(without(0, 0, copper, copper.sides[0][0], bridge), PINS) != wanted()
-
-
-@pytest.mark.slow
-def test_unplated_or_moved_hole_is_found(copper):
-    vias = [n for n, hole in enumerate(copper.holes) if hole.size == board.VIA_HOLE_MM]
-    assert vias
-    grounded = [board.to_file(via.at) for via in board.routed()[1] if via.net == "GND"]
-    for n in vias:
-        holes = [hole for k, hole in enumerate(copper.holes) if k != n]
-        cut = copper.holes[n].at not in grounded
-        assert (join_pins(copper._replace(holes=holes), PINS) != wanted()) == cut
-    moved = [Hole((hole.at[0] + 0.5, hole.at[1]), hole.size, hole.plated) for hole in copper.holes]
-    with pytest.raises(ValueError, match="has no hole"):
-        join_pins(copper._replace(holes=moved), PINS)
 
 
 def test_track_too_near_net_or_edge_is_found(copper):
@@ -160,18 +124,6 @@ def test_tracks_carry_their_currents():
     assert widths == signals | {(net, board.SUPPLY_MM) for net in nets.SUPPLIES} | {("GND", board.SIGNAL_MM)}
 
 
-def test_the_wide_tracks_alone_join_the_ground(copper):
-    hatch = {track.shape.points for track in board.routed()[0] if board_page.is_hatched(track)}
-    lines = {tuple(board.to_file(point) for point in points) for points in hatch}
-    bottom = [shape for shape in copper.sides[1] if tuple(map(rounded, shape.points)) not in lines]
-    assert len(copper.sides[1]) - len(bottom) == len(hatch) > 100
-    assert join_pins(copper._replace(sides=(copper.sides[0], bottom)), PINS) == wanted()
-
-
-def rounded(point: tuple[float, float]) -> tuple[float, float]:
-    return round(point[0], 4), round(point[1], 4)
-
-
 def test_each_circuit_part_is_on_board_once():
     v, pads = values(), len(nets.pads())
     electrodes = pads * len(pinmap().touch.strips)
@@ -186,19 +138,6 @@ def test_each_circuit_part_is_on_board_once():
     assert there == said
     names = [part.name for part in board.parts()]
     assert len(names) == len(set(names))
-
-
-def test_board_without_amplifier_parts_is_passive_input():
-    fitted = {}
-    for name, pins in nets.board_nets().items():
-        pad = name.split()[1] if name.startswith("minus") else ""
-        wired = f"GPIO{pinmap().board.adc_pins[int(pad) - 1]}" if pad else name
-        fitted.setdefault(wired, set()).update(
-            pin for pin in pins if pin.split(".")[0] not in {"R10", "R11", "C5", "C6"}
-        )
-    passive = nets.piezo_nets("passive")
-    mine = {name: {pin for pin in pins if pin in set().union(*passive.values())} for name, pins in fitted.items()}
-    assert {name: pins for name, pins in mine.items() if pins} == passive
 
 
 def test_plugs_have_the_order_of_the_cables():
@@ -283,13 +222,6 @@ def pictures(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_another_program_opens_every_file(pictures):
-    assert len(pictures) == len(board.LAYERS) + 2
-    for name, ink in pictures.items():
-        assert 0.0005 < ink.mean() < 0.5, name
-
-
-@pytest.mark.slow
 def test_another_program_sees_as_many_pieces_of_copper(pictures, copper):
     for ending, side in zip(board_check.SIDES, copper.sides, strict=True):
         alone = number_nets(Copper((side, []), [], []))[0]
@@ -322,20 +254,6 @@ def test_kicad_cli_without_drc_is_not_used(tmp_path, monkeypatch, option, usable
 @pytest.mark.kicad
 def test_kicad_finds_no_fault(needs_kicad, tmp_path):
     assert kicad.check_design_rules(kicad.board_file(), tmp_path) == []
-
-
-@pytest.mark.kicad
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ('(segment (start 41 20) (end 60 20) (width 0.4) (layer "F.Cu") (net 1))', "hort|learance|cross"),
-        ('(segment (start 0.6 20) (end 0.6 24) (width 0.4) (layer "F.Cu") (net 1))', "dge"),
-        ('(segment (start 2 20) (end 2 24) (width 0.3) (layer "F.Cu") (net 1))', "width"),
-    ],
-)
-def test_kicad_finds_a_track_that_breaks_a_rule(needs_kicad, tmp_path, wrong, said):
-    text = kicad.board_file().removesuffix(")\n") + f"{wrong}\n)\n"
-    assert any(re.search(said, one) for one in kicad.check_design_rules(text, tmp_path))
 
 
 @pytest.mark.kicad

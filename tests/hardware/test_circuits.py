@@ -15,9 +15,8 @@ import numpy as np
 import parts
 import pytest
 import simulate
-from cases import cases
 from needed import need
-from values import HARDWARE, LICENCE, Circuit, engineering, values
+from values import HARDWARE, Circuit, engineering, values
 
 from pi_controller.board import wire
 from pi_controller.pinmap import pinmap
@@ -62,35 +61,6 @@ def test_circuit_figure_is_within_limits(figures, circuit, name):
 def changed(circuit: str, **parts: float):
     one = V.circuit(circuit)
     return msgspec.structs.replace(V, **{circuit: Circuit(one.title, one.each, one.parts | parts)})
-
-
-WRONG_VALUES = [
-    ("piezo", "series_ohm", 2e3, "blow_high_volt"),
-    ("piezo", "smooth_farad", 100e-9, "feather_counts"),
-    ("passive", "bias_high_ohm", 220e3, "rest_counts"),
-    ("passive", "bias_low_ohm", 47e3, "rest_counts"),
-    ("passive", "pole_farad", 1e-12, "at_3000_hz_db"),
-    ("passive", "pole_farad", 10e-9, "corner_hz"),
-    ("piezo", "smooth_farad", 0.33e-9, "corner_hz"),
-    ("piezo", "series_ohm", 220e3, "feather_counts"),
-    ("amplifier", "feedback_ohm", 100e3, "feather_counts"),
-    ("amplifier", "gain_ohm", 33e3, "whole_volt"),
-    ("amplifier", "feedback_farad", 10e-12, "at_3600_hz_db"),
-    ("amplifier", "feedback_farad", 220e-12, "at_1500_hz_db"),
-    ("amplifier", "hold_farad", 100e-9, "rise_small_ms"),
-    ("amplifier", "hold_farad", 470e-9, "rise_off_counts"),
-]
-
-
-@pytest.mark.parametrize(
-    ("circuit", "part", "value", "figure"),
-    WRONG_VALUES[:: cases(16, 1)],
-)
-def test_a_wrong_value_is_found(ngspice, circuit, part, value, figure):
-    kind = "amplifier" if circuit == "amplifier" else "passive"
-    found = dict(simulate.piezo_figures(changed(circuit, **{part: value}), kind))
-    low, high = V.limits_of(kind)[figure]
-    assert not low <= found[figure] <= high
 
 
 @pytest.fixture(scope="module")
@@ -293,13 +263,6 @@ def test_stroke_clips_above_largest_unclipped_level(ngspice, kind, node):
 def test_a_drawing_is_that_of_its_values(name):
     path = circuits.HERE / f"circuit-{name}.svg"
     assert path.read_text("utf-8") == circuits.drawn_one(V, name), "run python hardware/drawings/circuits.py"
-
-
-@pytest.mark.parametrize("name", circuits.DRAWINGS)
-def test_a_drawing_has_a_title_and_its_licence(name):
-    root = ElementTree.fromstring(circuits.drawn_one(V, name))
-    assert len(root.findtext("{http://www.w3.org/2000/svg}title", "")) > 10
-    assert LICENCE in root.findtext("{http://www.w3.org/2000/svg}desc", "")
 
 
 def test_other_xml_writers_do_not_change_a_drawing():

@@ -147,18 +147,6 @@ def test_hard_linked_file_is_counted_once(tmp_path):
     assert build._used(tmp_path) == 3 * 4096 + (tmp_path / "folder").stat().st_size
 
 
-def test_packages_include_all_card_programs():
-    packages = {name for names in build.PACKAGES.values() for name in names}
-    assert {"raspi-firmware", "linux-image-arm64", "firmware-brcm80211"} <= packages
-    assert {"systemd", "udev", "python3", "openssh-server", "wpasupplicant", "avahi-daemon"} <= packages
-    assert "tzdata" in packages, "card.py looks for time zones"
-    assert "fdisk" in packages, "grow.sh calls sfdisk"
-    assert {"alsa-utils", "espeak-ng", "util-linux-extra"} <= packages, "aplay, the English voice, hwclock"
-    assert {"dnsmasq-base", "libnss-mdns"} <= packages, "the machine's own Wi-Fi, names of hubs"
-    extras = build.parser().parse_args(["card.img"]).extras.split(",")
-    assert {"voice", "hub"} <= set(extras), "recordings are read by soundfile; the hub makes certificates"
-
-
 def test_analogue_sound_driver_is_included_and_loaded():
     driver = "/usr/lib/modules/6.1.0/kernel/drivers/staging/vc04_services/bcm2835-audio/snd-bcm2835.ko"
     assert any(fnmatch(driver, path) for path in build.LEFT_OUT)
@@ -177,14 +165,6 @@ def test_first_settings_are_valid_and_open_to_network(tmp_path):
     assert settings.web.host == "0.0.0.0"
     assert 'update={"host": "0.0.0.0", "judges": True}' in build.FIRST_SETTINGS
     compile(build.FIRST_SETTINGS, "first settings", "exec")
-
-
-def test_the_lines_of_config_txt_are_setups_own():
-    lines = build.boot_config.by_model(build.MODELS)
-    assert lines[0] == "[pi3]"
-    assert lines[-1] == "[all]"
-    assert "core_freq=250" in lines[: lines.index("[pi4]")]
-    assert "core_freq=500" in lines[lines.index("[pi4]") :]
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze")
@@ -596,21 +576,6 @@ def test_machine_id_of_first_start_is_reused(card, folders, tmp_path):
         assert (folders.state / "machine-id").read_text("utf-8") == "a" * 32 + "\n"
 
 
-def test_the_screen_fits_the_smallest_console():
-    from io import StringIO
-
-    from rich.console import Console
-
-    screen = program("screen")
-    urls = ["http://192.168.178.123:8080", "http://moccasin-mat.local:8080"]
-    head = "sign in at /judge as Head judge with the PIN 123456: write it down, it is shown until the next start"
-    drawn = StringIO()
-    Console(file=drawn, width=80, soft_wrap=True).print(screen.page("Table 1", urls, head, "", "ready"))
-    rows = sum(-(-max(1, len(line)) // 80) for line in drawn.getvalue().splitlines())
-    assert rows <= 25
-    assert urls[1] in drawn.getvalue()
-
-
 def test_host_signer_keys_alone_sign_updates(card, folders, public_key):
     kept = folders.settings / "update_signers"
     assert card.take_signers(folders) == ""
@@ -754,15 +719,6 @@ def test_first_network_screen_fits_smallest_console():
         assert (":8443/director" in drawn.getvalue()) == bool(hub)
 
 
-def test_kiosk_card_has_packages_and_setup_option():
-    from pi_controller.card.kiosk import PROGRAMS
-
-    assert set(PROGRAMS) <= set(build.KIOSK)
-    assert not set(PROGRAMS) & {name for names in build.PACKAGES.values() for name in names}
-    assert build.setup_command(kiosk=True) == f"{build.setup_command(kiosk=False)} --kiosk"
-    assert build.parser().parse_args(["card.img", "--kiosk"]).kiosk
-
-
 def test_under_a_browser_a_pin_must_be_wanted(tmp_path):
     screen = program("screen")
     settings = load_with(tmp_path, "")
@@ -792,12 +748,3 @@ def test_a_head_judges_pin_is_made_once(tmp_path):
 def load_with(folder, web):
     (folder / "table.toml").write_text(f"[web]\n{web}\n", "utf-8")
     return read_settings(folder / "table.toml")
-
-
-def test_apt_sources_include_pi_firmware():
-    try:
-        lines = build.own_sources("bookworm").splitlines()
-    except (OSError, SystemExit, subprocess.CalledProcessError):
-        pytest.skip("this machine's apt knows no Debian")
-    assert lines
-    assert all(line.startswith("deb ") and line.endswith(" main non-free-firmware") for line in lines)

@@ -63,15 +63,6 @@ def test_harness_plug_kinds_are_bought():
     assert many("crimp contact", "light") == 2 * 5 + 4 * 2 + 7 * 2 + 12
 
 
-def test_the_tape_covers_the_strips():
-    strip = geometry.strips(1)[0].size
-    assert geometry.tape_m(parts.COPPER_MM) == pytest.approx(12 * 3 * 0.24) == pytest.approx(8.64)
-    assert strip[1] <= 3 * parts.COPPER_MM
-    assert strip[1] + 2 * parts.CLEAR_BEYOND_MM <= 2 * parts.CLEAR_MM
-    assert geometry.tape_m(parts.CLEAR_MM, parts.CLEAR_BEYOND_MM) == pytest.approx(6.0)
-    assert many("copper foil", "table") == 9
-
-
 def test_the_sheets_of_wood_hold_the_pieces():
     """Two sheets of 1220 x 610: base and lid one above the other; plates and the board of lights."""
     size = {name: [float(mm) for mm in said.split(" x ")] for name, _, said, _ in geometry.pieces()}
@@ -167,12 +158,6 @@ def test_paper_build_has_no_soldered_parts():
     assert bought == {"laptop with Python 3.11", "screen with HDMI", "cloths for moccasins"}
 
 
-def test_every_part_is_for_something():
-    for part in P.part:
-        assert part.does or part.name.startswith("solder")
-        assert any(parts.quantity(part, build) for build in parts.BUILDS), part.name
-
-
 def test_fuse_and_supply_are_those_of_the_budget():
     import power
 
@@ -183,13 +168,3 @@ def test_fuse_and_supply_are_those_of_the_budget():
 
 def test_the_page_is_the_list():
     assert (HARDWARE / "parts.md").read_text("utf-8") == parts.page(P), "run python hardware/drawings/parts.py"
-
-
-def test_the_list_of_another_build_is_printed(capsys):
-    assert parts.main(["two mats"]) == 0
-    printed = capsys.readouterr().out
-    for part in P.part:
-        if wanted := parts.quantity(part, "two mats"):
-            row = rf"^\| {re.escape(parts.name_number(P, part.name))} \| {wanted} \|"
-            assert re.search(row, printed, re.MULTILINE), part.name
-    assert parts.main(["three mats"]) == 2

@@ -130,25 +130,6 @@ def test_snapshot_without_apt_archive_is_refused(monkeypatch):
         build.snapshot_sources("trixie", "20261124T000000Z")
 
 
-def test_names_have_version_card_and_debian(made):
-    assert made.name_card("table", "img.xz") == "moccasin-mat-0.2.0-table-debian13.img.xz"
-    assert made.name_file("firmware.zip") == "moccasin-mat-0.2.0-firmware.zip"
-    assert made.versions.name == "versions-13.txt"
-
-
-def test_packages_are_checked_strictly_before_they_are_released(made, monkeypatch):
-    ran = []
-
-    def note(*command):
-        ran.append([str(word) for word in command])
-        (made.out / "moccasin_mat-0.2.0-py3-none-any.whl").touch()
-
-    monkeypatch.setattr(release, "run", note)
-    release.make_packages(made)
-    assert [command[2] for command in ran] == ["build", "twine"]
-    assert ran[1][3:] == ["check", "--strict", str(made.out / "moccasin_mat-0.2.0-py3-none-any.whl")]
-
-
 def test_tag_of_another_version_is_refused(tmp_path, capsys):
     assert release.main([str(tmp_path), "--tag", "v9.9.9"]) == 2
     assert f"the tag v9.9.9 is not the version: v{release.read_version()}" in capsys.readouterr().out
@@ -238,13 +219,6 @@ def test_documentation_archive_has_pages_and_pictures(made):
     names = zipfile.ZipFile(made.out / made.name_file("documentation.zip")).namelist()
     assert {"index.html", "play/first-evening/index.html", "hardware/drawings/mat.svg"} <= set(names)
     assert not [name for name in names if name.startswith("tests/")]
-
-
-def test_sides_of_a_drawing_are_read_in_mm():
-    assert release.measure_side('<svg width="210mm" height="72pt">', "width") == 210
-    assert release.measure_side('<svg width="210mm" height="72pt">', "height") == pytest.approx(25.4)
-    with pytest.raises(ValueError, match="no width in mm or pt"):
-        release.measure_side('<svg viewBox="0 0 1 1"><rect width="1mm"/>', "width")
 
 
 def test_tree_differences_are_named_by_kind(tmp_path):

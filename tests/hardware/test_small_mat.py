@@ -67,18 +67,6 @@ def test_parts_add_up():
     assert re.search(r"as of \w+ 20\d\d", TEXT)
 
 
-def test_prices_are_those_of_the_parts_list():
-    parts = module("parts")
-    known = {part.name: part.price for part in parts.values().part}
-    shared = [name for name, *_ in ROWS if name in known]
-    assert len(shared) >= 18
-    for name, _, each, _ in ROWS:
-        if name in known:
-            assert each == pytest.approx(known[name]), name
-        elif any(name.startswith(begins) for begins in parts.values().small):
-            assert each == pytest.approx(parts.small_price(parts.values(), name)), name
-
-
 def test_small_parts_are_the_printed_boards():
     listed = (HARDWARE / "board" / "mat-board-parts.tsv").read_text("utf-8").splitlines()[1:]
     board = [row.split("\t") for row in listed]

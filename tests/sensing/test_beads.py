@@ -221,18 +221,6 @@ def test_sense_again_repeats_report_and_forget_drops_baseline() -> None:
     assert [pads for pads, _ in told(mat.rest(1))] == [()]
 
 
-def test_requested_report_comes_once_without_any_change() -> None:
-    mat = Mat(12)
-    mat.rest(2)
-    mat.carry(spot(2))
-    mat.rest(1)
-    gone = mat.t
-    mat.tracker.request_report(gone)
-    (again,) = mat.rest(1)
-    assert told([again]) == [((2,), True)]
-    assert again.t - gone == pytest.approx(0.45, abs=0.001)
-
-
 @pytest.mark.parametrize("laid_s", [0.0, 0.05, 0.1, 0.15])
 def test_requested_report_delay_is_independent_of_laying(laid_s: float) -> None:
     mat = Mat(14)

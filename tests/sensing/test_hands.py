@@ -399,13 +399,6 @@ def test_hand_partly_withdrawn_is_one_unsure_pass() -> None:
     assert [(type(e), e.pad, e.sure) for e in cloth.events] == [(HandIn, 2, True), (HandOut, 2, False)]
 
 
-def test_a_trailing_sleeve_does_not_hold_the_pad() -> None:
-    for seed in range(10):
-        scene = measure.Scene(seed, Conditions.quiet())
-        truth = scene.hide(measure.STYLES["sleeve"], (1, 2, 3, 4))
-        assert measure.verdict(scene.events, truth) == "exact", seed
-
-
 @pytest.mark.parametrize("style", [*measure.STYLES][:: cases(2, 1)])
 def test_a_hide_of_every_hider(style: str) -> None:
     for seed, mat in enumerate(measure.MATS.values()):

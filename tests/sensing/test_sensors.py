@@ -110,21 +110,6 @@ def test_a_hide_and_a_hit() -> None:
     assert all(a.t <= b.t + 0.1 for a, b in zip(board.events, board.events[1:], strict=False))
 
 
-def test_strikes_are_not_reported_while_disabled() -> None:
-    board = Board()
-    board.mat_sensors.reporting_enabled = False
-    board.run(0.6)
-    board.block(strike=2)
-    board.run(0.3)
-    assert board.of(Strike) == []
-    board.mat_sensors.reporting_enabled = True
-    assert board.mat_sensors.reporting_enabled
-    board.run(0.5)
-    board.block(strike=2)
-    board.run(0.3)
-    assert [s.pads for s in board.of(Strike)] == [(2,)]
-
-
 def test_a_gap_is_blind_and_invents_no_strike() -> None:
     board = Board()
     board.run(0.6)
