@@ -6,20 +6,16 @@ cookie: then there is one record of a command for each answer of yes.
 
 from __future__ import annotations
 
-import heapq
 import logging
 import random
 from collections import Counter
-from contextlib import ExitStack
 from typing import NamedTuple
 
 import msgspec
 import pytest
-from judge_house import PIN, ROLES, House, say, sign_in
-from visit import together
+from judge_house import House, say
 
 from pi_controller.referee.facts import CommandIssued
-from pi_controller.web import throttle
 from pi_controller.web.sign_in import SESSION
 
 SIGNED_EVERY = 10
@@ -252,89 +248,6 @@ def fuzz(house: House, requests: int, seed: int) -> Found:
     return Found(answers, wrong + faults.told)
 
 
-NAMES = (*ROLES, "Nobody", "Somebody")
-PINS = 10**6
-TURN_S = 0.1
-
-
-def wrong_pin(number: int) -> str:
-    """Return a PIN that is not `PIN`."""
-    return f"{(int(PIN) + 1 + number) % PINS:06}"
-
-
-class Rush(NamedTuple):
-    """What came of a rush: answers by status, the sign-ins of a known device, and the tries that each new one took."""
-
-    answers: Counter[int]
-    looked_at: int
-    known: int
-    new: list[int]
-    counts: int
-
-
-def rush(house: House, pins: int, addresses: int) -> Rush:
-    """Guess `pins` times from `addresses` at once. Raises `AssertionError` if a judge at the table is kept out."""
-    answers, new = Counter[int](), list[int]()
-    known, tries, again = 0, 0, house.clock()
-    with ExitStack() as stack:
-        at_table = stack.enter_context(house.signed_in("Jo"))
-        returning = stack.enter_context(house.signed_in("Ann"))
-        fresh = stack.enter_context(house.browser())
-        webs = [stack.enter_context(house.browser(f"127.0.1.{n + 1}")) for n in range(addresses)]
-        before = house.pins.hashed
-        for turn in range(pins // addresses):
-            bodies = [
-                {"name": NAMES[turn % len(NAMES)], "pin": wrong_pin(turn * addresses + n)} for n in range(addresses)
-            ]
-            asked = [
-                (web, web.build_request("POST", "/judge/sign-in", json=body))
-                for web, body in zip(webs, bodies, strict=True)
-            ]
-            answers.update(answer.status_code for answer in together(*asked))
-            house.loop.advance(TURN_S)
-            if turn % 5 == 0:
-                more = {"by": "A"} if turn % 2 == 0 else {"ruling": "denied", "reason": "x"}
-                call = "protest" if turn % 2 == 0 else "ruling"
-                assert say(at_table, f"while-{turn:06}", call, **more).status_code == 200
-                assert sign_in(returning, "Ann").status_code == 200
-                known += 1
-            if house.clock() >= again:
-                answer, tries = sign_in(fresh, "Sam"), tries + 1
-                again = house.clock() + 1.0
-                if answer.status_code == 200:
-                    fresh.cookies.clear()  # nobody knows this browser
-                    new.append(tries)
-                    tries = 0
-                else:
-                    again = house.clock() + answer.json()["error"]["wait_s"]
-        looked_at = house.pins.hashed - before - known - len(new)
-    new += [tries] * bool(tries)
-    return Rush(answers, looked_at, known, new, len(house.judges.authenticator.throttle))
-
-
-class Patience(NamedTuple):
-    """What came of patience: how many were looked at, of how many tries, in how many seconds of the table's clock."""
-
-    looked_at: int
-    tries: int
-    took: float
-
-
-def patience(house: House, pins: int, addresses: int) -> Patience:
-    """Guess until `pins` of Ann's were looked at, each address as soon as it is told it may."""
-    began, before, tries = house.clock(), house.pins.hashed, 0
-    with ExitStack() as stack:
-        webs = [stack.enter_context(house.browser(f"127.0.2.{n + 1}")) for n in range(addresses)]
-        turns = [(began, n) for n in range(addresses)]
-        while house.pins.hashed - before < pins:
-            at, n = heapq.heappop(turns)
-            house.ahead += max(0.0, at - house.clock())
-            error = sign_in(webs[n], "Ann", wrong_pin(tries)).json()["error"]
-            tries += 1
-            heapq.heappush(turns, (house.clock() + max(error["wait_s"], 0.01), n))
-    return Patience(house.pins.hashed - before, tries, house.clock() - began)
-
-
 @pytest.fixture
 def house(tmp_path):
     house = House(tmp_path)
@@ -351,19 +264,3 @@ def test_malformed_requests(house):
 
 def test_a_request_hangs_on_its_number_alone():
     assert request(1, 5, 80) == request(1, 5, 80) != request(2, 5, 80)
-
-
-def test_a_rush_of_wrong_pins(house):
-    found = rush(house, 120, 4)
-    assert found.answers.total() == 120
-    assert set(found.answers) <= {401, 429}
-    assert found.looked_at <= len(NAMES) * (throttle.FREE_TRIES + 4)
-    assert found.counts <= 5 + 5 + 1 + 1
-    assert all(tries <= 3 for tries in found.new)
-    assert found.known
-
-
-def test_patient_guessing_takes_long(house):
-    found = patience(house, 60, 3)
-    assert found.looked_at == 60
-    assert found.took > 3600

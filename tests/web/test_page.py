@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 import re
-from html import unescape
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from page_tree import Tree
 
 import pi_controller.web
-from pi_controller.config.fields import contrast
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.table.view import Hit, Opening, QuestionView
 from pi_controller.web.frames import FRAMES, frame_page, frame_regions
@@ -31,34 +29,6 @@ STATES = {
     "unplaced": {"hits": (Hit(None, found=True),)},
     "other game": {"game": "ojibwe", "calls": ("high_ball",), "hider": None, "teams": {}},
 }
-VOID = {"meta", "link", "br", "hr", "img", "input"}
-
-
-class Tree(HTMLParser):
-    """Collects the tags of a page and what it says, and complains about tags that do not close."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict]] = []
-        self.said = ""
-        self.feed(html)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.said += data
 
 
 def draw_page(view, frame=""):
@@ -69,7 +39,7 @@ def draw_page(view, frame=""):
 @pytest.mark.parametrize("state", STATES)
 def test_every_state_is_on_the_page(view, state):
     shown = live_content(view(**STATES[state]), ENGLISH)
-    said = Tree(draw_page(view(**STATES[state]))).said
+    said = "".join(Tree(draw_page(view(**STATES[state]))).said)
     texts = [shown.game, shown.sentence, shown.turn_worth, shown.note, shown.standing, shown.link, shown.credit]
     texts += [*shown.facts, *(one.text for one in shown.past), *(pad.said for pad in shown.pads), "12:34:56"]
     texts += [text for one in shown.calls for text in (one.word, one.sounds, one.meaning)]
@@ -86,17 +56,6 @@ def test_the_page_contains_each_region_of_the_event(view, state, frame):
     assert {attrs["data-region"] for _, attrs in Tree(html).tags if "data-region" in attrs} == set(regions)
     untimed = re.sub(r"(<time[^>]*>|<b data-ends=[^>]*>)[^<]*", r"\1", html)
     assert [name for name, region in regions.items() if region not in untimed] == []
-
-
-def test_team_names_cannot_become_markup(view):
-    wicked = {"A": "<script>alert(1)</script>", "B": "\"' onload=x &amp; </title>"}
-    html = draw_page(view(teams=wicked, note="<img src=x>"))
-    assert "<script>alert" not in html
-    assert "<img" not in html
-    assert [attrs for tag, attrs in Tree(html).tags if tag == "script"] == [
-        {"type": "module", "src": "/static/live.js"}
-    ]
-    assert [unescape(name) for name in re.findall(r"<bdi>(.*?)</bdi>", html)] == list(wicked.values())
 
 
 def test_page_works_without_scripts_or_external_links(view):
@@ -144,29 +103,9 @@ def test_pad_is_marked_after_its_seal_opens(view):
     assert marks(view(hide=4, opening=Opening(3, "ab" * 32, 2, "cd" * 32))) == [""] * 4
 
 
-def test_foul_is_explained_in_plain_words(view):
-    (called,) = live_content(view(**STATES["foul"]), ENGLISH).calls
-    assert called.meaning == "There was no bead under the pads."
-
-
 def test_strange_counts_do_not_break_the_page(view):
     table = draw_table(view(long={"A": 64, "B": 0}, middle=-2, short={"A": 12, "B": 0}, points=1))
     strokes = re.findall(r'class="(short|long) sticks"[^>]*>(.*?)</div>', table)
     lit = [(kind, row.count('"on"'), row.count("<i")) for kind, row in strokes]
     assert lit == [("short", 1, 1), ("long", 20, 20), ("long", 0, 20), ("short", 0, 1), ("long", 0, 20)]
     assert '<p class="count">64</p>' in table
-
-
-@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
-def test_text_colours_have_sufficient_contrast(scheme):
-    css = (STATIC / "tokens.css").read_text("utf-8")
-    blocks = re.findall(r":root \{([^}]*--ground[^}]*)\}", css)
-    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", blocks[scheme]))
-    for text in ("ink", "soft", "a", "b"):
-        assert contrast(colours[text], colours["ground"]) >= 4.5, text
-        assert contrast(colours[text], colours["raised"]) >= 4.5, text
-    for team in ("a", "b"):
-        assert contrast(colours["on-team"], colours[team]) >= 4.5, team
-    assert contrast(colours["ask"], colours["ask-ground"]) >= 4.5
-    assert contrast(colours["ink"], colours["ask-ground"]) >= 4.5
-    assert contrast(colours["wood"], colours["ground"]) >= 3, "large numbers and strokes"

@@ -75,7 +75,16 @@ def test_a_text_can_be_read_on_every_ground(scheme, text):
     colours = schemes()[scheme]
     for ground in GROUNDS:
         assert contrast(colours[text], colours[ground]) >= TEXTS[text], (text, ground)
-    assert contrast(colours["ask"], colours["ask-ground"]) >= TEXTS["ask"]
+    for asked in ("ask", "ink"):
+        assert contrast(colours[asked], colours["ask-ground"]) >= TEXTS[asked]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_players_stand_out_from_every_ground(scheme):
+    colours = schemes()[scheme]
+    for name in ("a", "b", *(f"p{player}" for player in range(1, 9))):
+        assert min(contrast(colours[name], colours[ground]) for ground in (*GROUNDS, "on-team")) >= 4.5, name
+    assert contrast(colours["water"], colours["ground"]) >= 3
 
 
 def read_rules(sheet: Path) -> str:

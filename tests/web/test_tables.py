@@ -1,18 +1,15 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
-from pathlib import Path
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_views import change_view
+from page_tree import Tree
 from played import GAMES, NAMES, SETTINGS, play, views
 
-import pi_controller.web
-from pi_controller.config.fields import contrast
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.table.view import Opening
 from pi_controller.web.event_stream import BLOCK, event
@@ -21,37 +18,7 @@ from pi_controller.web.frames import frame_page, frame_regions
 from pi_controller.web.game_page import page_of
 from pi_controller.web.live_page import live_content
 
-VOID = {"meta", "link", "br", "hr", "img", "input"}
 WICKED = "<script>alert(1)</script>\"' onload=x"
-CSS = (Path(pi_controller.web.__file__).parent / "static" / "tokens.css").read_text("utf-8")
-
-
-class Tree(HTMLParser):
-    """Reads a page and complains about tags that do not close and attributes that the page's policy forbids."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.said: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        assert not any(name == "style" or name.startswith("on") for name, _ in attrs)
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.said.append(data)
 
 
 def read(view):
@@ -140,22 +107,6 @@ def test_an_event_carries_the_table_in_whole_kilobytes(game):
     body = msgspec.json.decode(re.search(rb"^data: (.*)$", sent, re.MULTILINE)[1])
     assert body["regions"] == frame_regions(feed.latest.content, ENGLISH)
     assert draw_table(feed.latest.content) in body["regions"]["play"]
-
-
-def test_layout_of_a_game_with_pads_has_them(view):
-    for shown, layout in ((view(), "pads"), (play("slahal", 1, 2), "sheet")):
-        assert f'data-layout="{layout}"' in frame_regions(shown, ENGLISH)["play"]
-
-
-@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
-def test_players_stand_out_from_their_ground(scheme):
-    block = re.findall(r":root \{([^}]*--ground[^}]*)\}", CSS)[scheme]
-    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
-    for player in range(1, 9):
-        assert contrast(colours[f"p{player}"], colours["ground"]) >= 4.5
-        assert contrast(colours[f"p{player}"], colours["raised"]) >= 4.5
-        assert contrast(colours["on-team"], colours[f"p{player}"]) >= 4.5
-    assert contrast(colours["water"], colours["ground"]) >= 3
 
 
 def test_table_shows_seal_and_opened_pads():
