@@ -1,19 +1,15 @@
 """What a screen reader says aloud over one hide or turn of each game, on the live page and on the console.
 
-python tests/browser/announcements.py      (needs Chromium)
-
 Read from the browser's accessibility tree: what stands in the regions that it calls live, each time it is another.
 """
 
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.extend(str(Path(__file__).parents[1] / place) for place in ("support", "support/real"))
 
-from headless import await_drawn, launch
+from headless import await_drawn
 from judge_rig import Rig, sign_in
-from playwright.sync_api import sync_playwright
 
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
@@ -152,22 +148,3 @@ def play(browser, folder, game):
         for page in pages:
             page.close()
         rig.close()
-
-
-def main():
-    """Print the list."""
-    with sync_playwright() as playwright:
-        browser = launch(playwright)
-        for game in GAMES:
-            print(f"\n{game}")
-            with tempfile.TemporaryDirectory() as folder:
-                for step, pages in play(browser, Path(folder), game):
-                    print(f"  {step}")
-                    for page, announcements in zip(("live page", "console"), pages, strict=True):
-                        for how, words in announcements:
-                            print(f"    {page}, {how}: {words}")
-        browser.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,17 +1,7 @@
-"""Throw records at the reader: random games of every kind, damaged in every way we could think of, and plain noise.
+"""Throw records at the reader: random games of every kind, damaged in every way we could think of, and plain noise."""
 
-    python tests/record/fuzz_record.py --minutes 5
-
-Prints what came of it and exits with 1 if anything raised, took longer than it may, or did not read back as it was
-written.
-"""
-
-import argparse
 import json
-import random
 import sys
-import time
-import traceback
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -184,40 +174,3 @@ def check(data):
     if again != record:
         return "it does not read back as the same record"
     return "" if write(again) == text else "it is not written the same again"
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=0.2)
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
-    rng = random.Random(args.seed)
-    until = time.monotonic() + args.minutes * 60
-    cases = size = wrong = 0
-    slowest = 0.0
-    other = b"end\n"
-    while time.monotonic() < until:
-        plain = write(record_of(rng)).encode()
-        data = plain if cases % 5 == 0 else damage(rng, plain, other)
-        if rng.random() < 0.3:
-            data = damage(rng, plain if not data else data.decode("utf-8", "replace").encode(), other)
-        other = plain
-        began = time.perf_counter()
-        try:
-            said = check(data)
-        except Exception:  # noqa: BLE001 - any exception at all is what is looked for
-            said = traceback.format_exc()
-        took = time.perf_counter() - began
-        slowest = max(slowest, took)
-        cases, size = cases + 1, size + len(data)
-        if said or took > MOST_S:
-            wrong += 1
-            print(f"case {cases}: {said or f'took {took:.1f} s'}\n{data[:300]!r}", flush=True)
-            if wrong == 10:
-                break
-    print(f"{cases} cases, {size} bytes, {wrong} wrong; slowest {slowest * 1000:.0f} ms")
-    return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -1,17 +1,12 @@
 """Plays random tournaments and checks what must hold in each; measures how often and how early teams meet again.
 
-python tests/tournament/random_tournaments.py [--days 10000] [--count 10000] [--rematches 20000]
-
-`--count` are brackets without a director, of up to 128 teams. `--days` are days in a hall (`check_day`): decisions of a
-director, in every format, with teams that leave, forfeit, come late, come back or are renamed, with protests, calls
+`check_random`: brackets without a director, of up to 128 teams. `check_day`: days in a hall, decisions of a director, in every format, with teams that leave, forfeit, come late, come back or are renamed, with protests, calls
 that move, matches that are played again, results that are corrected and decisions that are undone.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import random
 import sys
 from collections import Counter
 from functools import cache
@@ -447,40 +442,3 @@ def chance_of_rematches(number):
                 rounds[match.round] += low_chance * high_chance * 0.5**count if count else 0
         lost_at[match.id] = {lost: chance / 2 for slot in slots for lost, chance in slot.items()}
     return [rounds[number] for number in sorted(rounds)]
-
-
-def main():
-    """Print what was checked and measured."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=10_000)
-    parser.add_argument("--days", type=int, default=10_000)
-    parser.add_argument("--rematches", type=int, default=4_000, help="tournaments of 8 teams; fewer of more")
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
-    rng = random.Random(args.seed)
-    for _ in range(args.count):
-        check_random(rng)
-    print(f"{args.count} random tournaments of 2 to 128 teams: all as they must be")
-    events = Counter()
-    for n in range(args.days):
-        try:
-            events += check_day(random.Random(f"{args.seed} {n}"))
-        except Exception as error:
-            error.add_note(f"in day {n} of seed {args.seed}")
-            raise
-    print(f"{args.days} random days: all as they must be; {', '.join(f'{name} {n}' for name, n in events.items())}")
-    for number in (8, 16, 32, 64, 128):
-        print(
-            f"{number} teams: {sum(chance_of_rematches(number)[:-1]):.3f} rematches before the losers' final, exactly"
-        )
-    for number in (8, 12, 16, 24, 32, 64):
-        times = max(1, args.rematches * 8 // number)
-        mean, first, last = rematches(number, times, rng)
-        print(
-            f"{number} teams, {times} times: {mean:.3f} rematches before the losers' final, "
-            f"the first in losers' round {first} of {last}"
-        )
-
-
-if __name__ == "__main__":
-    main()

@@ -1,21 +1,14 @@
-"""Kill the daemon (SIGKILL) at random moments of running games; each must resume and end as the unkilled game does.
+"""Kill the daemon (SIGKILL) at random moments of running games; each must resume and end as the unkilled game does."""
 
-python tests/process/end_to_end/kills.py --kills 50 [--points 2] [--first-seed 0]
-"""
-
-import argparse
 import random
 import sys
-import tempfile
 import threading
-from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "support"))  # killed_table.py
 
 from foretold import predict
 from killed_table import TableDiedError, TableProcess
-from rich.progress import Progress
 
 from pi_controller.games.dakota.people import Players
 from pi_controller.journal.journal import Journal
@@ -82,31 +75,3 @@ def _play(seed, kills, side, mat, moments):
         lockstep.tick()
         wait = max(0, wait - 1)
     return phases
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--points", type=int, default=2)
-    args = parser.parse_args()
-    killed, games, wrong = Counter(), 0, []
-    with Progress() as bar:
-        task = bar.add_task("kills", total=args.kills)
-        while killed.total() < args.kills:
-            seed = args.first_seed + games
-            with tempfile.TemporaryDirectory() as folder:
-                phases, done, foretold = play(seed, min(5, args.kills - killed.total()), args.points, folder)
-            killed.update(phases)
-            games += 1
-            if done != foretold:
-                wrong.append(f"seed {seed}: {done} is not {foretold}")
-            bar.update(task, completed=killed.total())
-    print(f"{killed.total()} kills in {games} games ({', '.join(f'{n} in {p}' for p, n in killed.most_common())})")
-    print(f"{games - len(wrong)} of {games} games ended as the unkilled game does")
-    print("\n".join(wrong))
-    return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

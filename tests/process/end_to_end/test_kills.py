@@ -1,7 +1,4 @@
-"""The daemon killed in the middle of games: each resumes and ends as the unkilled one does.
-
-`python tests/process/end_to_end/kills.py --kills 50` kills as often as one likes.
-"""
+"""The daemon killed in the middle of games: each resumes and ends as the unkilled one does."""
 
 import pytest
 from cases import ALL_CASES, cases
