@@ -23,7 +23,7 @@ from pi_controller.sensing.events import SensorFault
 from pi_controller.table.view import QuestionView
 from pi_controller.web import console_page
 from pi_controller.web.address import PageSettings
-from pi_controller.web.check_page import check_page, sealed_games
+from pi_controller.web.check_page import check_page
 from pi_controller.web.feed import Feed
 from pi_controller.web.frames import FRAMES, frame_page
 from pi_controller.web.game_page import page_of
@@ -164,10 +164,6 @@ def test_a_sentence_that_escaped_would_be_found(view, tr, monkeypatch):
     html = frame_page(view(), tr, "", NOW, as_of="")
     assert {"Plain", "English"} <= set(strange(escaped_of_page(html)))
     assert strange(escaped_of_page('<p title="Odd one">x</p><code>not this</code>')) == ["Odd", "one"]
-
-
-def test_sealed_games_are_all_registered():
-    assert set(sealed_games()) <= set(registry.names())
 
 
 def test_missing_catalogue_or_sentence_falls_back_to_english(view):

@@ -198,10 +198,6 @@ def test_counts_beyond_the_strip_do_not_break_it(view):
     assert lit(rows(shown)["short"]) == 8
 
 
-def test_unknown_game_lights_its_sticks(view):
-    assert frame(view(game="unheard_of", owed=None)) == frame(view(owed=None))
-
-
 def counted_rows(pixels):
     a, b, m = LIGHTS.a, LIGHTS.b, LIGHTS.middle
     return lit(pixels[:a]), lit(pixels[a : a + b]), lit(pixels[a + b : a + b + m])

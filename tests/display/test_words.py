@@ -4,11 +4,10 @@ import itertools
 
 import pytest
 
-from pi_controller.display import i18n, phrases
+from pi_controller.display import phrases
 from pi_controller.display.game_display import get_show
-from pi_controller.display.i18n import ENGLISH, translator
+from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.phrases import Phrases
-from pi_controller.errors import MatError, SettingsError
 from pi_controller.referee.story import KeptStroke
 from pi_controller.rules import registry
 from pi_controller.sensing.events import SensorFault
@@ -142,11 +141,6 @@ def test_credit_names_the_games_people_and_written_source(game, name, whose):
     assert get_show(game, ENGLISH).credit == f"{whose} Written source of the rules: {registry.game_class(game).source}"
 
 
-def test_every_game_is_credited():
-    for game in registry.names():
-        assert not get_show(game, ENGLISH).credit.startswith("The rules")
-
-
 def test_unknown_call_has_a_label_without_meaning():
     assert DAKOTA.word("high_ball").shown == "High ball"
     assert DAKOTA.word("high_ball").meaning == ""
@@ -212,34 +206,6 @@ def test_decision_hide_stakes_end_after_their_hit(view):
 def test_hit_text_with_and_without_pad():
     assert SAY.hit(1, Hit(2, found=False)) == "First hit, pad 2: not found"
     assert SAY.hit(2, Hit(None, found=True)) == "Second hit: found"
-
-
-def test_other_languages_fall_back_to_english(view):
-    for language in ("dak", "oj", "fr", "fr-CA"):
-        assert get_show("dakota", translator(language)).word("wheya") == DAKOTA.word("wheya")
-        assert Phrases(translator(language)).sentence(view()) == SAY.sentence(view())
-
-
-def test_available_catalogue_translates_words_and_phrases(view):
-    class Loud(i18n.gettext.NullTranslations):
-        def gettext(self, message: str) -> str:
-            return message.upper() if "{" not in message else message
-
-        def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
-            return msgid1
-
-    tr = i18n.Translator("xx", Loud())
-    assert get_show("dakota", tr).word("wheya").literal == "GOING AFTER"
-    assert Phrases(tr).foul("no_bead") == phrases.FOULS["no_bead"].upper()
-    assert Phrases(tr).sentence(view(phase="check")) == "HANDS AWAY: THE MAT CHECKS THE BEAD"
-
-
-@pytest.mark.parametrize("code", ["", "../../etc", "e n", "english!", "a"])
-def test_a_bad_language_code_is_refused(code):
-    with pytest.raises(SettingsError) as caught:
-        i18n.translator(code)
-    assert isinstance(caught.value, MatError)
-    assert caught.value.hint
 
 
 def test_sensor_faults_are_listed_by_pad(view):

@@ -209,12 +209,6 @@ def test_stalled_board_fails_write_and_closes_port(rig):
         port.read()
 
 
-def test_missing_board_error_is_an_oserror(rig):
-    rig.unplug()
-    with pytest.raises(OSError, match="there is no board"):
-        rig.open()
-
-
 # what only one of them can do
 
 

@@ -17,7 +17,6 @@ from pi_controller.referee.facts import (
     FoulSeen,
     GameOpened,
     HandPass,
-    HideAgain,
     Ready,
     Reveal,
     StrikeFelt,
@@ -140,16 +139,6 @@ def test_different_toss_reveal_and_passes_are_named(truth: Truth, facts: list[Fa
     assert any("passes" in line for line in lines)
     lines = compare(msgspec.structs.replace(truth, tossed="B" if truth.tossed == "A" else "A"), journalled(truth), GAME)
     assert lines[0].startswith("the toss: told toss to")
-
-
-def test_hand_fetching_bead_is_no_pass(truth: Truth, facts: list[Fact]) -> None:
-    i = first(facts, HandPass)
-    facts[i:i] = [
-        HandPass(0.5, 2, 0.5),
-        HideAgain(0.6, "the judge says so"),
-        HandPass(0.7, truth.hides[1].passes[-1], 0.7),
-    ]
-    assert compare(truth, facts, GAME) == []
 
 
 def test_truncated_or_illegal_journal_is_named(truth: Truth, facts: list[Fact]) -> None:

@@ -50,25 +50,9 @@ def test_another_action_is_named(at: int) -> None:
     assert said.startswith(f"action {at + 1} (turn {at}): told")
 
 
-def test_missing_or_extra_action_is_named() -> None:
-    facts = journal()
-    last = next(fact for fact in reversed(facts) if isinstance(fact, ActionPlayed))
-    assert "told None" in compare_turns(truth(), [fact for fact in facts if fact is not last], GAME)[0]
-    assert "truly None" in compare_turns(truth(), [*facts, last], GAME)[0]
-
-
 def test_wrong_reveal_is_named_for_unknown_hide_too() -> None:
     assert compare_turns(truth(), [*journal(), Reveal(9.0, 2, 3, "00")], GAME) == ["hide 2: revealed 3, truly 4"]
     assert compare_turns(truth(), [*journal(), Reveal(9.0, 77, 3, "00")], GAME) == ["hide 77: revealed 3, truly None"]
-
-
-def test_true_actions_that_make_no_game_are_named() -> None:
-    short = Turns(1)
-    short.record_actions(0, ACTIONS[0])
-    assert "no winner" in compare_turns(short, [ActionPlayed(0.0, ACTIONS[0], (), "sensor")], GAME)[0]
-    short.record_actions(1, ACTIONS[0])
-    facts: list[Fact] = [ActionPlayed(0.0, ACTIONS[0], (), "sensor")] * 2
-    assert "cannot be folded" in compare_turns(short, facts, GAME)[0]
 
 
 def test_restarted_turn_replaces_recorded_actions() -> None:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_controller.errors import JournalError
 from pi_controller.journal.journal import Journal
 from pi_controller.record.notation import format_action
 from pi_controller.referee.facts import ActionPlayed, Undone
@@ -171,22 +170,3 @@ def test_help_lists_the_legal_actions(name, memory_journal):
                 table.game.play(table.story.state, action)
         execute_line(table, line, float(n))
     assert "For example: " in execute_line(table, "help all", 0.0)
-
-
-def test_dakota_view_includes_the_sheet(memory_journal):
-    game = registry.game("dakota")
-    table = Table(memory_journal(), game, TEAMS, referee_for(game, None, bytes))
-    execute_line(table, "toss A", 1.0)
-    assert table.view.sheet == game.sheet(table.story.state)
-    assert (table.view.sheet["long"], table.view.sheet["middle"]) == (
-        table.view.sheet["long"],
-        table.view.sheet["middle"],
-    )
-    assert execute_line(table, "help", 1.0).startswith("Now: hidden | found [PAD]")
-
-
-def test_another_game_on_the_same_journal_is_refused(path):
-    with Journal(path) as journal:
-        sit(journal, "slahal")
-        with pytest.raises(JournalError, match="holds a game of slahal 1, not patol 1"):
-            sit(journal, "patol")

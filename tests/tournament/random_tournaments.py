@@ -1,7 +1,8 @@
 """Plays random tournaments and checks what must hold in each; measures how often and how early teams meet again.
 
-`check_random`: brackets without a director, of up to 128 teams. `check_day`: days in a hall, decisions of a director, in every format, with teams that leave, forfeit, come late, come back or are renamed, with protests, calls
-that move, matches that are played again, results that are corrected and decisions that are undone.
+`check_random`: brackets without a director, of up to 128 teams. `check_day`: days in a hall, a director's decisions in
+every format, with teams that leave, forfeit, come late, come back or are renamed, with protests, calls that move,
+matches that are played again, results that are corrected and decisions that are undone.
 """
 
 from __future__ import annotations
