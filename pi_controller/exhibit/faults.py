@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from pi_controller.exhibit.exhibit import Exhibit
     from pi_controller.exhibit.health import WatchFact
     from pi_controller.exhibit.self_test import SelfTestVerdict
-    from pi_controller.exhibit.sensor_drift import DriftReading
 
 Kind = Literal[
-    "texts", "clock", "recording", "link", "sensors", "noise", "drift", "lights", "loudspeaker", "heat", "supply",
+    "texts", "clock", "recording", "link", "sensors", "lights", "loudspeaker", "heat", "supply",
     "disk", "card", "settings", "journals", "screen", "restarts",
 ]  # fmt: skip
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -43,18 +42,9 @@ STEPS: Mapping[Kind, tuple[str, str]] = {
     "sensors": (
         mark("A sensor is faulty"),
         mark(
-            "Lift the cover and look for a loose wire at this pad. If it stays, send the report to your support person."
+            "Dry the cover, and look for a loose wire or something loose at this pad. Then calibrate the mat. If it "
+            "stays, send the report to your support person."
         ),
-    ),
-    "noise": (
-        mark("A hit sensor is noisy"),
-        mark(
-            "Look for something loose on the mat, and for telephones and loudspeakers near it. Then calibrate the mat."
-        ),
-    ),
-    "drift": (
-        mark("A touch strip has drifted"),
-        mark("Dry the cover: a wet cover feels like a hand. Then calibrate the mat."),
     ),
     "lights": (mark("The lights are off"), mark("Check the plug of the light strip and its power supply.")),
     "loudspeaker": (
@@ -120,7 +110,6 @@ def list_steps(tr: Translator) -> list[Fault]:
 
 def find_faults(
     exhibit: Exhibit,
-    drift: Iterable[DriftReading],
     machine: Iterable[WatchFact],
     verdict: SelfTestVerdict | None,
     restarts: int,
@@ -142,7 +131,7 @@ def find_faults(
     if exhibit.fault:
         found.append(("recording", tr.text("Games are not recorded: {fault}", fault=exhibit.fault)))
     if exhibit.section.mat == "sensors":
-        found += _find_mat_faults(exhibit, drift, tr)
+        found += _find_mat_faults(exhibit, tr)
     if lights:
         found.append(("lights", f"{tr.text(STEPS['lights'][0])}: {tr.text(lights)}"))
     if restarts:
@@ -158,15 +147,10 @@ def find_faults(
     return [Fault(kind, what, tr.text(STEPS[kind][1])) for kind, what in found]
 
 
-def _find_mat_faults(exhibit: Exhibit, drift: Iterable[DriftReading], tr: Translator) -> Iterable[tuple[Kind, str]]:
+def _find_mat_faults(exhibit: Exhibit, tr: Translator) -> Iterable[tuple[Kind, str]]:
     link = exhibit.board
     if link is None or not link.up:
         why = link.why if link is not None else ""
         yield "link", tr.text("The mat’s board does not respond. {why}", why=why).strip()
     for one in exhibit.sensor_faults:
         yield "sensors", tr.text("Pad {pad}: a sensor is faulty ({why})", pad=one.pad, why=one.why)
-    for reading in drift:
-        if reading.far and reading.strip is None:
-            yield "noise", tr.text("Pad {pad}: the hit sensor has become noisy", pad=reading.pad)
-        elif reading.far:
-            yield "drift", tr.text("Pad {pad}: a touch strip has drifted: calibrate the mat", pad=reading.pad)

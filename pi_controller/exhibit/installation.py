@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 
 from pi_controller.board.messages import LinkUp, Message
-from pi_controller.calibration.profile import Profile
 from pi_controller.calibration.sensor_listener import SensorListener
 from pi_controller.config import Settings
 from pi_controller.config.request import saver
@@ -32,7 +31,6 @@ from pi_controller.exhibit.page_watch import watch_unit
 from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.exhibit.screen_power import ScreenPower
 from pi_controller.exhibit.self_test import Lines, SelfTest, check_installation
-from pi_controller.exhibit.sensor_drift import SensorDrift
 from pi_controller.exhibit.session_games import SessionGames, local_time
 from pi_controller.exhibit.spoken import Prompter
 from pi_controller.exhibit.staff_desk import StaffDesk, StaffPage
@@ -43,7 +41,6 @@ from pi_controller.host.machine_health import MachineHealth, is_clock_set, read_
 from pi_controller.host.place import KEY_CHANGES
 from pi_controller.host.request import RUNNING, restart_request_path
 from pi_controller.sensing.events import MatEvent
-from pi_controller.table.mats import Mat
 from pi_controller.table.stepped_table import SteppedTable
 from pi_controller.table.table import Observer
 from pi_controller.table.view import View
@@ -55,7 +52,7 @@ POLL_S = 5.0
 class Installation(SteppedTable, Observer["Installation"]):
     """An `Exhibit` with its page, staff desk and self-test, stepped by a `Daemon`; times are s since 1970.
 
-    `mat` is its mat, `profile` the calibration. `recoveries` are counted unless the visitors are simulated (None); then
+    `recoveries` are counted unless the visitors are simulated (None); then
     no state is stored either. `wall` is the wall clock, which the network may set while `clock` runs on evenly: opening
     hours follow it (None: `clock`). `read` reads the health of the machine, `clock_set` returns whether its clock was
     set. `sound` is the loudspeaker to test; `examine` yields the doctor's lines for it and the machine. `key_changes`
@@ -69,8 +66,6 @@ class Installation(SteppedTable, Observer["Installation"]):
         clock: Callable[[], float],
         stack: ExitStack,
         *,
-        mat: Mat,
-        profile: Profile | None,
         recoveries: CrashCounter | None,
         wall: Callable[[], float] | None = None,
         read: Callable[[MachineHealth | None], MachineHealth] | None = None,
@@ -82,7 +77,7 @@ class Installation(SteppedTable, Observer["Installation"]):
         key_changes: Path = KEY_CHANGES,
     ) -> None:
         t, section, folder = clock(), settings.exhibit, settings.table.journal.parent
-        self.settings, self.recoveries, self._mat = settings, recoveries, mat
+        self.settings, self.recoveries = settings, recoveries
         self.lights_fault: Callable[[], str] = lambda: ""
         """Tells why the LED strip is off; "" if it works or there is none. The code that drives the strip sets it."""
         self._wall, self._clock_set, self.examine = wall, clock_set, examine
@@ -107,7 +102,6 @@ class Installation(SteppedTable, Observer["Installation"]):
         asked = restart_request_path(run)
         self.screen = watch_unit(RUNNING, asked) if asked is not None else None
         self.power = ScreenPower(RUNNING.exists, Path(run)) if run else None
-        self.drift = SensorDrift(profile)
         self.listener: SensorListener | None = None
         """Takes the readings of the idle mat during a self-test."""
         self.link_up: LinkUp | None = None
@@ -169,14 +163,10 @@ class Installation(SteppedTable, Observer["Installation"]):
         self._mat_changed(event.t)
 
     def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:  # noqa: ARG002
-        """Measure the sensors' drift while the mat is at rest, and pass the readings of an idle mat to a self-test."""
+        """Pass the readings of an idle mat to a self-test."""
         self.link_up = next((one for one in messages if isinstance(one, LinkUp)), self.link_up)
         if self.listener is not None and self._is_idle:
             self.listener.take(messages)
-        if self._is_idle and not self._mat.sensors.hands.occupied_pads:
-            self.drift.add_messages(messages)
-        else:
-            self.drift.forget()
 
     def tick(self, t: float) -> None:
         """Process touches and the staff's orders, and advance to time `t`."""

@@ -12,7 +12,7 @@ import asyncio
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from datetime import datetime
 from pathlib import Path
@@ -59,7 +59,6 @@ from pi_controller.exhibit.page_watch import KioskWatch
 from pi_controller.exhibit.pages import host_lines, render_screen
 from pi_controller.exhibit.screen import build_screen
 from pi_controller.exhibit.self_test import SelfTestVerdict
-from pi_controller.exhibit.sensor_drift import DriftReading
 from pi_controller.exhibit.session_games import SessionGames, local_time
 from pi_controller.exhibit.staff_setup import HOME, IDLE_SIGN_OUT_S, Save, SetupHooks, StaffSetup
 from pi_controller.exhibit.stage import IDLE, StageName
@@ -143,8 +142,6 @@ class StaffView(msgspec.Struct, frozen=True):
     machine: tuple[WatchFact, ...] = ()
     supply: bool = False
     """True if there is an under-voltage warning to dismiss."""
-    drift: tuple[tuple[str, tuple[tuple[str, bool], ...]], ...] = ()
-    """By pad: the disc's noise and the strips' resting values, each with True if it has drifted too far."""
     verdict: str = ""
     tested: str = ""
     """Time of the self-test that gave the verdict."""
@@ -168,7 +165,6 @@ def build_staff_view(
     recoveries: CrashCounter | None = None,
     watch: MachineWatch | None = None,
     screen: KioskWatch | None = None,
-    drift: tuple[DriftReading, ...] = (),
     verdict: SelfTestVerdict | None = None,
     lights: str = "",
     update: str = "",
@@ -190,7 +186,7 @@ def build_staff_view(
         stage=exhibit.stage.name,
         notice=exhibit.notice,
         closed=_describe_closing(exhibit, tr),
-        faults=tuple(find_faults(exhibit, drift, machine, verdict, restarts, lights, tr)),
+        faults=tuple(find_faults(exhibit, machine, verdict, restarts, lights, tr)),
         hours=(
             (tr.text("Open"), f"{section.opens} – {section.closes}" if section.opens else always),
             (tr.text("Season"), f"{section.season_from} – {section.season_to}" if section.season_from else always),
@@ -205,7 +201,6 @@ def build_staff_view(
         csv=usage.csv() if section.usage else "",
         machine=machine,
         supply=watch is not None and watch.under_voltage,
-        drift=tuple(_by_pad(drift)),
         verdict="" if verdict is None else str(verdict).removeprefix("self-test: "),
         tested="" if verdict is None else f"{local(verdict.t):%Y-%m-%d %H:%M}",
         now=f"{local(t):%Y-%m-%d %H:%M}",
@@ -219,19 +214,6 @@ def _describe_closing(exhibit: Exhibit, tr: Translator) -> str:
     if until == UNTIL_REOPENED:
         return tr.text("Closed until you open it again.")
     return tr.text("Closed until {time}.", time=f"{until:%Y-%m-%d %H:%M}")
-
-
-def _by_pad(drift: tuple[DriftReading, ...]) -> Iterable[tuple[str, tuple[tuple[str, bool], ...]]]:
-    """Yield the sensors of each pad: the resting value now, and in brackets the one at calibration."""
-    for pad in sorted({one.pad for one in drift}):
-        yield (
-            str(pad),
-            tuple(
-                (f"{one.now:.0f}" if one.then is None else f"{one.now:.0f} ({one.then:.0f})", one.far)
-                for one in drift
-                if one.pad == pad
-            ),
-        )
 
 
 class StaffPage:
@@ -417,11 +399,8 @@ def describe_installation(shown: StaffView | None) -> str:
         return ""
     faults = SettingsError("\n".join(one.message for one in shown.faults)).places
     machine = [f"{one.name}: {one.value}{' (wrong)' if one.wrong else ''}" for one in shown.machine]
-    drift = [
-        f"pad {pad}: {', '.join(f'{now}*' if far else now for now, far in sensors)}" for pad, sensors in shown.drift
-    ]
     test = [f"self-test {shown.tested}: {shown.verdict}"] if shown.verdict else []
-    return "\n".join(["What is wrong:", *faults, "", "Machine:", *machine, *test, "", "Sensors:", *drift, ""])
+    return "\n".join(["What is wrong:", *faults, "", "Machine:", *machine, *test, ""])
 
 
 class StaffDesk:
@@ -480,7 +459,6 @@ class StaffDesk:
             recoveries=at.recoveries,
             watch=at.watch,
             screen=at.screen,
-            drift=at.drift.report,
             verdict=at.self_test.verdict,
             lights=at.lights_fault(),
             update=self._update,

@@ -162,8 +162,6 @@ def assemble_exhibit(
         settings,
         clock,
         stack,
-        mat=mat,
-        profile=profile,
         recoveries=recoveries,
         **options,
     )

@@ -9,15 +9,12 @@ import pytest
 from exhibit_rig import WELL, Rig
 from msgspec.structs import replace
 
-from pi_controller.board.messages import Piezo, Touch
 from pi_controller.board.strips import MemoryStrip
 from pi_controller.config import read_settings
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.exhibit.health import MachineWatch, facts
 from pi_controller.exhibit.screen import build_screen
-from pi_controller.exhibit.sensor_drift import SCANS, SensorDrift
 from pi_controller.host.machine_health import MachineHealth
-from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.runtime.assembly import assemble_exhibit
 
@@ -165,66 +162,3 @@ def test_opening_hours_follow_wall_clock_after_sync(tmp_path, monkeypatch):
             wall[0] += 1
             daemon.step(3 * 3600.0 + second)
         assert daemon.table.exhibit.stage.name == "attract"
-
-
-def readings(rng, rest, noise):
-    """Yield what a mat at rest reads in one look."""
-    for scan in range(SCANS):
-        t = scan / 50
-        yield Touch(t, (rest + rng.normal(0, 1, rest.shape)).round().astype(np.int16))
-        yield Piezo(t, scan * 80, 4000.0, rng.normal(0, noise, (80, PADS)).round().astype(np.int16), 2048)
-
-
-def test_drift_compares_strip_and_disc_readings_with_calibration():
-    rng = np.random.default_rng(5)
-    rest = np.full((PADS, STRIPS), 700.0)
-    drift = SensorDrift()
-    drift.add_messages(readings(rng, rest, 3.0))
-    assert len(drift.report) == PADS * (1 + STRIPS)
-    assert not any(one.far or one.then for one in drift.report), "without a calibration nothing is far"
-    assert abs(drift.report[0].now - 3.0) < 0.3
-    assert abs(drift.report[1].now - 700.0) < 1.0
-
-
-def test_a_sensor_that_drifted_far_is_named(profile):
-    rng = np.random.default_rng(6)
-    rest = np.array(profile.touch.rest).reshape(PADS, STRIPS)
-    lost = np.array(profile.touch.lost).reshape(PADS, STRIPS)
-    moved = rest.copy()
-    moved[2, 1] -= 0.7 * lost[2, 1]
-    noise = max(1.0, *profile.strikes.noise)
-    drift = SensorDrift(profile)
-    drift.add_messages(readings(rng, moved, noise))
-    assert [(one.pad, one.strip) for one in drift.report if one.far] == [(3, 1)]
-    drift.add_messages(list(readings(rng, rest, 40 * noise))[:100])
-    drift.forget()
-    drift.add_messages(readings(rng, rest, 40 * noise))
-    assert [(one.pad, one.strip) for one in drift.report if one.far] == [(pad, None) for pad in range(1, PADS + 1)]
-
-
-def test_drift_loads_profile_from_settings_folder(tmp_path, profile):
-    from pi_controller.calibration.profile import save_profile
-
-    (tmp_path / "settings").mkdir()
-    (tmp_path / "state").mkdir()
-    save_profile(tmp_path / "settings", profile)
-    path = tmp_path / "settings/table.toml"
-    path.write_text(
-        f'[table]\njournal = "{tmp_path}/state/table.sqlite"\n[web]\nport = 0\n'
-        '[board]\nport = "none"\nprofile = "hall"\n[exhibit]\nmat = "sensors"\n'
-    )
-    with ExitStack() as stack:
-        daemon = assemble_exhibit(read_settings(path), path.parent, lambda: 0.0, stack, sim=True)
-        assert daemon.table.drift._rest is not None
-
-
-@pytest.fixture
-def profile():
-    from pi_controller.calibration.profile import Profile, StrikeProfile, TouchProfile
-
-    n = PADS * STRIPS
-    return Profile(
-        "hall", "2026-05-03", "1", "board",
-        strikes=StrikeProfile(12.0, "piezo", (3.0,) * PADS, (-20.0,) * PADS, (20.0,) * PADS),
-        touch=TouchProfile(30.0, 10.0, 15.0, (700.0,) * n, (2.0,) * n, (60.0,) * n),
-    )  # fmt: skip

@@ -18,7 +18,6 @@ from pi_controller.exhibit.host_files import TEXTS, HostFiles
 from pi_controller.exhibit.page_watch import KioskWatch
 from pi_controller.exhibit.screen import build_screen
 from pi_controller.exhibit.self_test import GAMES, SelfTestVerdict
-from pi_controller.exhibit.sensor_drift import DriftReading
 from pi_controller.exhibit.staff_desk import HOME
 from pi_controller.exhibit.staff_setup import PATH, SETTINGS_PATH
 from pi_controller.exhibit.usage import Usage
@@ -221,7 +220,6 @@ def test_every_fault_has_its_next_step():
     rig.exhibit.host.fault = rig.exhibit.fault = "x"
     rig.exhibit.clock_set = False
     rig.exhibit.handle_mat_event(0.0, SensorFaultsChange(0.0, (SensorFault("disc", 3, "no signal"),)))
-    drift = [DriftReading(1, None, 9.0, 1.0, far=True), DriftReading(1, 0, 9.0, 1.0, far=True)]
     bad = MachineHealth(90.0, under_voltage=True, under_voltage_since_start=True, free_bytes=1, fs_errors=2)
     watch = MachineWatch(lambda _: bad)
     watch.check(0.0)
@@ -231,7 +229,7 @@ def test_every_fault_has_its_next_step():
         0.0, tuple(GAMES.fails(name, "x") for name in ("loudspeaker", "writing", "recorded game"))
     )
     machine = [*facts(watch, ENGLISH), *screen.facts(ENGLISH)]
-    found = find_faults(rig.exhibit, drift, machine, verdict, 2, "x", ENGLISH)
+    found = find_faults(rig.exhibit, machine, verdict, 2, "x", ENGLISH)
     assert {one.kind for one in found} == set(KINDS) - {"settings"}, "the last one is the card's"
     assert [one.kind for one in found].count("card") == 2, "by the file system, and by the self-test"
     assert all(one.message and one.step == STEPS[one.kind][1] for one in found)

@@ -103,9 +103,6 @@ def test_session_on_mat_records_the_game_played(tmp_path, seed):
         at.wait(6.0)
         assert at.exhibit.stage.name == "attract", "the empty mat begins nothing"
         assert not at.exhibit.sensor_faults
-        report = at.installation.drift.report
-        assert len(report) == 16
-        assert not any(one.far for one in report)
         at.until_then(at.mat.world.hand_in(2))
         at.until(lambda: at.exhibit.stage.name == "choose")
         at.until_then(at.mat.world.hand_home())
