@@ -57,7 +57,7 @@ STEPS: Mapping[Kind, tuple[str, str]] = {
     ),
     "supply": (
         mark("The power supply is weak"),
-        mark("Use the maker’s power supply and a short cable. Then press “The power supply is fixed”."),
+        mark("Use the maker’s power supply and a short cable. The warning stays until the machine starts again."),
     ),
     "disk": (
         mark("The disk is full"),

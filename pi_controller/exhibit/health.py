@@ -1,16 +1,13 @@
 """Watch the machine of an installation: facts for the staff page, and dangerous states that stop the game.
 
-Under-voltage stays on the staff page until the staff dismisses it: a weak supply shows for seconds only, and ruins
-cards over months. The kernel may remember it until the machine restarts; a dismissed warning returns only if the
-voltage drops again.
+Under-voltage stays on the staff page until the machine starts again, as it does with another supply: a weak one shows
+for seconds only, and ruins cards over months.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,50 +36,27 @@ MAX_WEAK_SUPPLY_S = 60.0
 
 
 class MachineWatch:
-    """Watches the machine: `read(previous)` returns a new reading of its health.
+    """Watches the machine: `read(previous)` returns a new reading of its health."""
 
-    The file `kept` stores the warning for `boot`.
-    """
-
-    def __init__(
-        self, read: Callable[[MachineHealth | None], MachineHealth], kept: Path | None = None, boot: str = ""
-    ) -> None:
+    def __init__(self, read: Callable[[MachineHealth | None], MachineHealth]) -> None:
         self.health = MachineHealth()
-        self.under_voltage = False
-        """True if the supply was too weak since the machine started, or since the staff dismissed the warning."""
-        self._read, self._kept, self._boot = read, kept, boot
-        self._lifted = False
+        self._read = read
         self._weak_since: float | None = None
         self._hot = False
-        if kept is not None and boot:
-            with suppress(OSError, ValueError, KeyError, TypeError):
-                found = json.loads(kept.read_text("utf-8"))
-                if str(found["boot"]) == boot:
-                    self.under_voltage, self._lifted = bool(found["under_voltage"]), bool(found["lifted"])
 
     def check(self, t: float) -> None:
         """Read the machine's health at `t`, s."""
-        health = self.health = self._read(self.health)
-        if (health.under_voltage or (health.under_voltage_since_start and not self._lifted)) and not self.under_voltage:
-            self.under_voltage = True
+        before, health = self.health, self._read(self.health)
+        self.health = health
+        if health.under_voltage_since_start and not before.under_voltage_since_start:
             log.warning("the power supply is too weak: the voltage was too low")
-            self._keep()
         self._weak_since = (self._weak_since if self._weak_since is not None else t) if health.under_voltage else None
         if health.temperature_c is not None:
             self._hot = health.temperature_c >= (COOL_C if self._hot else HOT_C)
 
-    def dismiss_under_voltage(self) -> None:
-        """Dismiss the under-voltage warning because the staff has dealt with the supply."""
-        self.under_voltage, self._lifted = False, True
-        self._keep()
-
     def is_dangerous(self, t: float) -> bool:
         """Return True if the machine is too hot at `t`, or the supply has been too weak for too long."""
         return self._hot or (self._weak_since is not None and t - self._weak_since >= MAX_WEAK_SUPPLY_S)
-
-    def _keep(self) -> None:
-        content = {"boot": self._boot, "under_voltage": self.under_voltage, "lifted": self._lifted}
-        store_state(self._kept, json.dumps(content), "the power supply warning cannot be saved for a restart")
 
 
 class WatchFact(NamedTuple):
@@ -101,12 +75,11 @@ def facts(watch: MachineWatch, tr: Translator) -> list[WatchFact]:
         found.append(
             WatchFact(tr.text("Temperature"), f"{health.temperature_c:.0f} °C", health.temperature_c >= WARM_C, "heat")
         )
-    if health.under_voltage is not None or watch.under_voltage:
-        if health.under_voltage:
-            supply = tr.text("too weak now")
-        else:
-            supply = tr.text("was too weak") if watch.under_voltage else tr.text("good")
-        found.append(WatchFact(tr.text("Power supply"), supply, watch.under_voltage, "supply"))
+    if health.under_voltage is not None:
+        weak = bool(health.under_voltage_since_start)
+        supply = tr.text("was too weak") if weak else tr.text("good")
+        supply = tr.text("too weak now") if health.under_voltage else supply
+        found.append(WatchFact(tr.text("Power supply"), supply, weak, "supply"))
     if health.free_bytes is not None:
         room = tr.text("{gb} GB free", gb=f"{health.free_bytes / 1e9:.1f}")
         found.append(WatchFact(tr.text("Disk"), room, health.free_bytes < LOW_DISK_BYTES, "disk"))

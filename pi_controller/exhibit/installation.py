@@ -22,7 +22,7 @@ from pi_controller.config.request import saver
 from pi_controller.display.i18n import translator
 from pi_controller.display.sound import AplaySound, Sound
 from pi_controller.display.voice import Voice, make_voice
-from pi_controller.exhibit.crash_count import CrashCounter, boot_id
+from pi_controller.exhibit.crash_count import CrashCounter
 from pi_controller.exhibit.exhibit import EndedSession, Exhibit
 from pi_controller.exhibit.health import MachineWatch
 from pi_controller.exhibit.host_files import OWN_TEXTS, HostFiles
@@ -92,11 +92,7 @@ class Installation(SteppedTable, Observer["Installation"]):
             section, self.games, secrets.SystemRandom(), t, ended=self.record_session, local=self.local, host=host
         )
         self._update_wall_clock(t)
-        self.watch = MachineWatch(
-            read or (lambda before: read_health(folder=folder, before=before)),
-            self.state_file(".exhibit-supply"),
-            boot_id(),
-        )
+        self.watch = MachineWatch(read or (lambda before: read_health(folder=folder, before=before)))
         self.watch.check(t)
         run = "" if recoveries is None else os.environ.get("RUNTIME_DIRECTORY", "")
         asked = restart_request_path(run)

@@ -52,10 +52,6 @@ class EndSession(_StaffOrder, frozen=True, tag="end"):
     """End the visitors' session."""
 
 
-class DismissUnderVoltage(_StaffOrder, frozen=True, tag="supply"):
-    """Note that the power supply was seen to."""
-
-
 class PublishTexts(_StaffOrder, frozen=True, tag="texts"):
     """Show the texts of the draft to the visitors."""
 
@@ -100,7 +96,6 @@ StaffOrder: TypeAlias = (
     ShowNotice
     | SetClock
     | EndSession
-    | DismissUnderVoltage
     | PublishTexts
     | DropDraft
     | PlaySound

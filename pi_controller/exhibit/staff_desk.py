@@ -40,7 +40,6 @@ from pi_controller.exhibit.orders import (
     MAX_NOTICE_CHARS,
     CloseToday,
     ConfirmKeys,
-    DismissUnderVoltage,
     DraftTexts,
     DropDraft,
     EndSession,
@@ -140,8 +139,6 @@ class StaffView(msgspec.Struct, frozen=True):
     """Sessions of the last days."""
     csv: str
     machine: tuple[WatchFact, ...] = ()
-    supply: bool = False
-    """True if there is an under-voltage warning to dismiss."""
     verdict: str = ""
     tested: str = ""
     """Time of the self-test that gave the verdict."""
@@ -200,7 +197,6 @@ def build_staff_view(
         chart=usage.bars(local(t).date(), DAYS) if section.usage else (),
         csv=usage.csv() if section.usage else "",
         machine=machine,
-        supply=watch is not None and watch.under_voltage,
         verdict="" if verdict is None else str(verdict).removeprefix("self-test: "),
         tested="" if verdict is None else f"{local(verdict.t):%Y-%m-%d %H:%M}",
         now=f"{local(t):%Y-%m-%d %H:%M}",
@@ -473,8 +469,6 @@ class StaffDesk:
                 return self._play_sound(t)
             case EndSession():
                 self._exhibit.end_session(t)
-            case DismissUnderVoltage():
-                self._at.watch.dismiss_under_voltage()
             case PublishTexts():
                 self._exhibit.host.publish()
             case DraftTexts(texts):

@@ -39,36 +39,14 @@ def machine():
     return Machine()
 
 
-def test_under_voltage_persists_until_dismissed_and_can_recur(machine, tmp_path):
-    def watch(boot="boot 1"):
-        made = MachineWatch(machine.read, tmp_path / "supply", boot)
-        made.check(0.0)
-        return made
-
-    first = watch()
-    assert not first.under_voltage
-    machine.weak(True)
-    first.check(1.0)
-    machine.weak(False)
-    first.check(2.0)
-    assert first.under_voltage
-    assert watch().under_voltage, "also after a restart of the program"
-    first.dismiss_under_voltage()
-    first.check(3.0)
-    assert not first.under_voltage, "what the kernel remembers was seen to"
-    assert not watch().under_voltage
-    machine.weak(True)
-    first.check(4.0)
-    assert first.under_voltage
-    machine.weak(False, since_start=False)
-    assert not watch("boot 2").under_voltage
-
-
-def test_under_voltage_latch_works_without_its_file(machine, tmp_path):
-    watch = MachineWatch(machine.read, tmp_path / "no folder" / "supply", "boot")
-    machine.weak(True)
+def test_under_voltage_stays_until_machine_restarts(machine):
+    watch = MachineWatch(machine.read)
     watch.check(0.0)
-    assert watch.under_voltage
+    assert [one.wrong for one in facts(watch, ENGLISH) if one.kind == "supply"] == [False]
+    for t, (weak, said) in enumerate(((True, "too weak now"), (False, "was too weak")), 1):
+        machine.weak(weak)
+        watch.check(float(t))
+        assert [(one.value, one.wrong) for one in facts(watch, ENGLISH) if one.kind == "supply"] == [(said, True)]
 
 
 def test_heat_or_long_under_voltage_is_dangerous(machine):
