@@ -56,19 +56,6 @@ _SHOW_SIDES: Mapping[str, Player] = {"A": "mat", "B": "mat"}
 _SHOW_HIDES = 6
 
 
-class GuessCount(NamedTuple):
-    """The mat's guesses of one day: its first hits `made`, and how many of them were `right`."""
-
-    day: str = ""
-    made: int = 0
-    right: int = 0
-
-    def add(self, day: str, made: int, right: int) -> GuessCount:
-        """Return the count with more guesses of `day`; a new day begins at zero."""
-        before = self if self.day == day else GuessCount(day)
-        return GuessCount(day, before.made + made, before.right + right)
-
-
 class EndedSession(NamedTuple):
     """A session that has ended: the game played, its ending, its length in seconds, and the number of hides begun."""
 
@@ -133,8 +120,6 @@ class Exhibit:
         self.kind: Kind = "mat"
         self.game: VisitorGame | None = None
         """The game on the screen: a visitor's, or the idle demonstration."""
-        self.guess_count = GuessCount()
-        """The mat's guesses of today, of sessions that have ended; kept in memory alone."""
         self.repeats = 0
         """How often a visitor asked to hear the last prompt again."""
         self.turn = 1
@@ -438,8 +423,6 @@ class Exhibit:
         if not game.over:
             game.close()
         self._close_table()
-        today = self._local(t).date().isoformat()
-        self.guess_count = self.guess_count.add(today, game.guesses, game.right_guesses)
         if self._ended is not None:
             self._ended(t, EndedSession(self.kind, ending, max(0.0, t - self.stage.began), game.view.hide))
 

@@ -378,7 +378,7 @@ class _ScreenWriter:
         )
 
     def _report(self, game: VisitorGame) -> tuple[str, ...]:
-        """Return the score, the visitor's first; how the visitor hid; and how well the mat guesses today.
+        """Return the score, the visitor's first, and how the visitor hid.
 
         The score is in points if a point was won, which moves the sticks; else in long sticks.
         """
@@ -396,19 +396,7 @@ class _ScreenWriter:
             if view.winner is not None
             else self.tr.text("Your side {yours}, the mat’s side {mats}.")
         )
-        said = [score.format(yours=a, mats=b)]
-        said.append(self._habits(game) or self.tr.text("Thank you for playing."))
-        count = self.exhibit.guess_count
-        if game.guesses and count.made:
-            said.append(
-                self.tr.text(
-                    "Today the mat guessed right {right} of {made} times. Luck alone: {chance} of {made}.",
-                    right=count.right,
-                    made=count.made,
-                    chance=round(count.made / len(EVERY_PAD)),
-                )
-            )
-        return tuple(said)
+        return score.format(yours=a, mats=b), self._habits(game) or self.tr.text("Thank you for playing.")
 
     def _habits(self, game: VisitorGame) -> str:
         """Return a sentence on how the visitor hid; "" after fewer than two hides."""

@@ -86,8 +86,6 @@ class VisitorGame:
         """The pads of the mat's guess, or its hiding place, once the hide is over: digits in the order of the hits."""
         self.guessed: Guess | None = None
         """The mat's guess for this hide, once it is open."""
-        self.guesses, self.right_guesses = 0, 0
-        """How often the mat's first hit was settled in this game, and how often it found the bead."""
         self.hides_again = False
         """True if the team that hides also hid in the hide before."""
         self.course: list[Sticks] = []
@@ -103,7 +101,6 @@ class VisitorGame:
         self._hid: Player | None = None
         self._hiding_team: str | None = None
         self._hitter: Player | None = None
-        self._by: Player | None = None  # who made the stroke being settled: visitors may report one the mat missed
         self._hits = 0
         self._now = self._felt = t  # the mat's own events may be a moment ahead: a touch comes after them
         self._touched = float("-inf")  # when a cloth was last touched as a hit
@@ -235,12 +232,11 @@ class VisitorGame:
             case "pads":
                 self._hide(t, int(value))
             case "strike":
-                self._by, self._touched = "visitor", t
+                self._touched = t
                 self._feel(events.Strike(t, (int(value),), MARGIN_DB))
             case "ready":
                 self._feel(events.Button(t, "ready"))
             case _:
-                self._by = "visitor" if value.isdecimal() else self._by
                 self._judge(JudgeAnswer(t, value))
         return True
 
@@ -263,7 +259,6 @@ class VisitorGame:
             case events.Strike() if self.hitter == "visitor" and self.view.phase == "hit":
                 if self.awaits == "next":
                     self._read_on(t)
-                self._by = "visitor"
                 self._feel(event)
                 return True
             case events.Strike():
@@ -334,7 +329,7 @@ class VisitorGame:
     def _begin_hide(self) -> None:
         """Start a hide: make and seal the mat's guess before anybody can have hidden."""
         self._hide_begun, self._sealed, self.opened, self.guessed = self.view.hide, "", "", None
-        self._guess, self._place, self._by, self._hits, self._learned = None, None, None, 0, False
+        self._guess, self._place, self._hits, self._learned = None, None, 0, False
         self._handover = False
         team = self.view.scoreboard.turn
         if not self.course:
@@ -385,7 +380,7 @@ class VisitorGame:
         pad = self._guess.second if view.hits else self._guess.first
         self.aim = pad
         if waited >= self.pace.think_s + self.pace.aim_s:
-            self.aim, self._by = None, "mat"
+            self.aim = None
             self._feel(events.Strike(t, (pad,), MARGIN_DB))
 
     def _knows_answer(self) -> bool:
@@ -426,8 +421,6 @@ class VisitorGame:
                 case ActionPlayed(action={"do": "hit"} as action):
                     self._hits += 1
                     found, pad = bool(action["found"]), action.get("pad")
-                    if self._by == "mat" and self._hits == 1:
-                        self.guesses, self.right_guesses = self.guesses + 1, self.right_guesses + found
                     if self.lessons is not None:
                         self.lessons.hit(self._hits, fact.calls, self._sticks, sticks(self.view), found=found)
                     if found and pad is not None:
