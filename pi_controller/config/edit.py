@@ -33,10 +33,9 @@ FIXED: Mapping[Keys, Sentence] = {
     ("hub",): Sentence("'moccasin-mat hub join' sets it."),
     ("observers", "load"): _BY_HOST,
     ("strips", "scene"): _BY_HOST,
-    ("webhook",): _BY_HOST,
 }
 """Keys and sections that cannot be changed from a page, with the reason."""
-HIDDEN = frozenset({("hub", "token_file"), ("hub", "ca"), ("webhook", "key_file"), ("exhibit", "heartbeat")})
+HIDDEN = frozenset({("hub", "token_file"), ("hub", "ca"), ("exhibit", "heartbeat")})
 """Keys that are not shown on a page."""
 MAX_CHANGES = 200
 """Maximum keys of one change."""

@@ -411,11 +411,6 @@ Plugins = Annotated[
 ]
 _TAKES_SCENE = "the name of an installed scene, or empty"
 Scene = Annotated[str, _matches(f"|{_PLUGIN_NAME}", _TAKES_SCENE), _takes(_TAKES_SCENE)]
-Events = Annotated[
-    tuple[Literal["turn", "over", "question", "fault"], ...],
-    BeforeValidator(_as_tuple),
-    _takes('a list of some of these: ["turn", "over", "question", "fault"]'),
-]
 _TAKES_URL = 'an address like "https://example.org/moccasin", or empty'
 _URL = r"https?://[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?(/[!-~]{0,1000})?"
 Url = Annotated[str, _matches(f"|{_URL}", _TAKES_URL), _takes(_TAKES_URL)]

@@ -177,25 +177,6 @@ class ObserversSection(Section):
     load: fields.Plugins = Field(default=(), description="their names; the pages for developers say how to write one")
 
 
-class WebhookSection(Section):
-    """Tell another program of the game, by HTTP. Off by default."""
-
-    url: fields.Url = Field(default="", description="where the messages go; empty: nowhere")
-    key_file: fields.OptionalFile = Field(
-        default="", description="the file with the key, 16 characters or more, that signs each message"
-    )
-    events: fields.Events = Field(
-        default=("over", "fault"),
-        description='when: "turn" is the end of each hide, "fault" the loss of the mat',
-    )
-
-    @model_validator(mode="after")
-    def _check_key(self) -> WebhookSection:
-        if self.url and not self.key_file:
-            raise_issues([SettingsIssue(("key_file",), "is missing: each message must be signed")])
-        return self
-
-
 class GameSection(Section):
     """The game. [game.options] has the options of its rule set: 'moccasin-mat score GAME --help' lists them."""
 
@@ -656,7 +637,6 @@ class Settings(Section):
     referee: RefereeSection = Field(default_factory=RefereeSection)
     hub: HubSection = Field(default_factory=HubSection)
     observers: ObserversSection = Field(default_factory=ObserversSection)
-    webhook: WebhookSection = Field(default_factory=WebhookSection)
     exhibit: ExhibitSection = Field(default_factory=ExhibitSection)
 
     @property

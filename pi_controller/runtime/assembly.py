@@ -121,7 +121,7 @@ def assemble(
 
         calibrated = None if profile is None else msgspec.to_builtins(profile)
         daemon.observers += make_observers(settings, table, opened_at, stack, calibrated)
-    if settings.observers.load or settings.webhook.url:
+    if settings.observers.load:
         daemon.observers += make_watchers(settings, folder, stack)
     daemon.observers += [*make_backup(settings, stack), *linked]
     return Assembly(daemon, command_queue, server, welcome)
@@ -264,17 +264,12 @@ def mat_sensors(settings: Settings, profile: Profile | None = None) -> MatSensor
 
 
 def make_watchers(settings: Settings, folder: Path, stack: ExitStack) -> list[Observer[Table]]:
-    """Start other packages' observers and the webhook, each in a thread of its own; `stack` closes them."""
+    """Start other packages' observers, each in a thread of its own; `stack` closes them."""
     from pi_controller.runtime.plugins import WatcherThread, make_watcher  # noqa: PLC0415
 
-    watchers = [(name, make_watcher(name, folder)) for name in settings.observers.load]
-    if settings.webhook.url:
-        from pi_controller.web.webhook import make_webhook  # noqa: PLC0415 - off by default
-
-        watchers.append(("webhook", make_webhook(settings)))
     found: list[Observer[Table]] = []
-    for name, watcher in watchers:
-        thread = WatcherThread(name, watcher, settings.table.journal)
+    for name in settings.observers.load:
+        thread = WatcherThread(name, make_watcher(name, folder), settings.table.journal)
         stack.callback(thread.close)
         found.append(thread)
     return found

@@ -1,4 +1,4 @@
-"""Interface of a watcher: what of other packages, and the webhook, sees of a table."""
+"""Interface of a watcher: what an observer of another package sees of a table."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ TITLES = {
     "voice": Sentence("Sound"), "strikes": Sentence("Strikes"), "recording": Sentence("Recordings"),
     "backup": Sentence("Backup"), "referee": Sentence("Referee"), "referee.fouls": Sentence("Fouls"),
     "referee.answers": Sentence("Answers in time"), "hub": Sentence("Tournament hub"), "exhibit": Sentence("Exhibit"),
-    "observers": Sentence("Observers"), "webhook": Sentence("Webhook"),
+    "observers": Sentence("Observers"),
 }  # fmt: skip
 """The heading of each section."""
 NO_FILE = Sentence("There is no settings file. Start the program with '--settings table.toml'.")

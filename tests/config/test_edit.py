@@ -117,7 +117,6 @@ def test_the_form_has_every_key_of_the_example():
     assert set(keys(data, ())) - listed == {
         "hub.token_file",
         "hub.ca",
-        "webhook.key_file",
         "exhibit.heartbeat",
     }
     assert {"game.options.points", "game.options.hit_seconds"} <= listed
@@ -202,7 +201,6 @@ def test_fixed_keys_are_refused(path, keys):
     for one in fields:
         assert one.key in refused(path, {one.key: one.value}).issues
     refused(path, {"hub.token_file": "/etc/shadow"})
-    refused(path, {"webhook.url": "http://10.0.0.1/"})
     refused(path, {"exhibit.heartbeat": "http://10.0.0.1/"})
     refused(path, {"observers.load": ["my_log"]})
 

@@ -68,7 +68,6 @@ def test_table_paths_are_relative_to_their_file(file):
     assert {key for key, is_resolved in found.items() if not is_resolved} == FREE_TEXTS
     assert found.keys() - FREE_TEXTS == {
         "table.journal", "recording.folder", "backup.folder", "voice.folder", "hub.token_file", "hub.ca",
-        "webhook.key_file",
         "web.language", "exhibit.folder", "exhibit.languages",
     }  # fmt: skip
 

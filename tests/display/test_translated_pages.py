@@ -63,7 +63,6 @@ def test_settings_form_speaks_the_page_language(game, tr):
         {
             "marks": {"ground": "#000000", "ink": "#000001"},
             "hub": {"address": "x"},
-            "webhook": {"url": "https://x.org"},
         },
         {"strips": {"kind": "board"}, "board": {"port": "none", "depth_mm": 3.0}, "board_b": {"port": "/dev/x"}},
         {"referee": {"fouls": {"x": "y"}, "preset": "gatherin"}, "game": {"name": "dakota", "options": {"x": "y"}}},

@@ -9,9 +9,8 @@ from exhibit_rig import WELL
 
 from pi_controller.config import read_settings
 from pi_controller.exhibit.exhibit import KINDS as WAYS_TO_PLAY
-from pi_controller.exhibit.heartbeat import BEAT_S, FIRST_BEAT_S, Heartbeat, find_state
+from pi_controller.exhibit.heartbeat import BEAT_S, FIRST_BEAT_S, Heartbeat, HeartbeatError, find_state
 from pi_controller.runtime.assembly import assemble_exhibit
-from pi_controller.web.webhook import WebhookError
 
 NOW = 1_790_000_000.0
 ADDRESS = "https://monitor.example/ping/s3cr3t"
@@ -32,7 +31,7 @@ def beats_of(*times, faults=(), fails=False):
         assert address == ADDRESS
         sent.append((t, state))
         if fails:
-            raise WebhookError("the receiver did not accept the message: no connection")
+            raise HeartbeatError("the monitor does not answer: no connection")
 
     heartbeat = Heartbeat(ADDRESS, send, lambda work: work())
     for t in times:
@@ -62,9 +61,15 @@ def test_state_names_the_faults_by_key(faults, state):
 def test_failed_beat_is_logged_once_and_not_repeated(caplog):
     times = [NOW + n for n in range(1000)]
     assert [t - NOW for t, _ in beats_of(*times, fails=True)] == [60.0, 360.0, 660.0, 960.0]
-    assert [one.message for one in caplog.records] == [
-        "heartbeat: the receiver did not accept the message: no connection"
-    ]
+    assert [one.message for one in caplog.records] == ["heartbeat: the monitor does not answer: no connection"]
+
+
+def test_monitor_without_end_gets_no_second_beat():
+    started = []
+    heartbeat = Heartbeat(ADDRESS, start=started.append)
+    for n in range(5):
+        heartbeat.on_step(NOW + n * BEAT_S, installation_with(), armed=False)
+    assert len(started) == 1
 
 
 def test_failure_after_success_is_logged_again(caplog):
@@ -72,7 +77,7 @@ def test_failure_after_success_is_logged_again(caplog):
 
     def send(*_):
         if answers.pop():
-            raise WebhookError("no answer")
+            raise HeartbeatError("no answer")
 
     heartbeat = Heartbeat(ADDRESS, send, lambda work: work())
     for n in range(5):

@@ -74,12 +74,11 @@ SECTIONS = frozenset(
         "hub",
         "observers",
         "marks",
-        "webhook",
         "exhibit",
     ]
 )
 """The sections of the settings that were looked through for ways out. `run` does nothing by that of the exhibit, which
-is another program. Observers of other packages and the webhook are told what the stream shows, and records between two
+is another program. Observers of other packages are told what the stream shows, and records between two
 hides as the hub is (`tests/runtime/test_plugins.py`).
 """
 REPORTED = {

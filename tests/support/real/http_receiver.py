@@ -1,4 +1,4 @@
-"""A program that takes messages by HTTP, as a webhook's receiver does."""
+"""A program that takes messages by HTTP, as an uptime monitor does."""
 
 import threading
 from contextlib import contextmanager
