@@ -13,76 +13,6 @@ from pi_controller.rules import registry
 from pi_controller.rules.options import format_option
 from pi_controller.web.openapi import OPERATIONS
 
-_GLOSSARY = """\
-# Glossary
-
-What the words on the pages mean, then the called words, each with its source. A community may say them otherwise.
-
-## On the mat
-
-### Cloth, pad
-
-One of the four places on the mat: a cloth over a sensor. In the game it takes the place of a moccasin.
-
-### Bead, ball
-
-The piece that is hidden. The Mille Lacs game hides four balls, one of them marked.
-
-### Striking stick
-
-The stick with which the guessing team strikes a cloth.
-
-### Counting sticks, long sticks
-
-The twenty sticks that change hands with each hide. They stand on the lights of the mat.
-
-### Short stick
-
-A point. Which number of them wins is an option of the game.
-
-### Middle
-
-The sticks that neither team has won yet.
-
-## In play
-
-### Hide
-
-One turn: a bead is hidden, and the other team looks for it.
-
-### Hiders, hitters
-
-The team that hides, and the team that strikes.
-
-### Hit
-
-A stroke on a cloth that counts.
-
-### Foul
-
-A broken rule. The mat calls it, asks about it or ignores it, as the preset says: [fouls](judge/fouls.md).
-
-### Seal
-
-A number shown before the first hit that proves afterwards where the bead was: [secrecy](why/secrecy.md).
-
-## Around the table
-
-### Judge
-
-Decides what the mat asks, corrects it, and can play a whole game without it: [the console](judge/console.md).
-
-### Committee
-
-The people who decide a protest.
-
-### Director
-
-Runs a tournament from a page of the hub: [the director](tournament/director.md).
-
-### Hub
-
-The computer of a tournament, to which all tables report: [the hall](tournament/hall.md)."""
 _OPTIONS = """\
 # Options of each game
 
@@ -90,9 +20,9 @@ Where a source leaves a point open, or communities play it differently, the rule
 the settings, `--set` of a command, or on the director's page."""
 
 
-def glossary_page() -> str:
-    """Return the glossary: the things on a mat, then the called words of each game with their sources."""
-    parts = [_GLOSSARY]
+def words_page() -> str:
+    """Return the page of the called words of each game, with their sources."""
+    parts = ["# Called words\n\nEach with its source. A community may say them otherwise."]
     for name in registry.names():
         show = get_show(name, ENGLISH)
         if show.words:

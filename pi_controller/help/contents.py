@@ -19,7 +19,7 @@ from typing import NamedTuple
 FOLDER = "pi_controller/help/pages/"
 INDEX = f"{FOLDER}index.md"
 GENERATED = {
-    f"{FOLDER}glossary.md": "glossary_page",
+    f"{FOLDER}words.md": "words_page",
     f"{FOLDER}reference/settings.md": "settings_page",
     f"{FOLDER}reference/commands.md": "commands_page",
     f"{FOLDER}reference/options.md": "options_page",

@@ -10,7 +10,7 @@ from pi_controller.help.search import search
 QUESTIONS = {
     "play/games": ["Which games can I play?", "How do you play the moccasin game?", "our own rules"],
     "play/first-evening": ["Can we play without a mat?", "windows", "play without a mat"],
-    "glossary": ["What does wheya mean?", "what is paguga"],
+    "words": ["What does wheya mean?", "what is paguga"],
     "why/secrecy": ["Can anybody see where the bead is?"],
     "watch/screens": ["How do I watch the game on my phone?", "OBS"],
     "hardware/SAFETY": ["Is it safe with a pacemaker?", "is it safe for children"],
