@@ -9,7 +9,6 @@ from pathlib import Path
 from pi_controller.board.gpio import read_pi_model as pi_model
 from pi_controller.card import boot_config, device_rights, service, settings_request
 from pi_controller.card import kiosk as screen
-from pi_controller.card.avahi import plan_announcement
 from pi_controller.card.changes import Change, LinkFile, TextBlock, WholeFile, format_diff, is_needed, read
 from pi_controller.card.service_unit import GROUPS, unit
 from pi_controller.config import Settings, format_example, read_settings
@@ -76,9 +75,7 @@ def plan(place: Place, *, config_txt: bool = False, kiosk: bool = False) -> Inst
         changes += settings_request.changes(place)
     elif groups := _groups_missing(place):
         notes.append(f"to open the mat's devices: sudo usermod -aG {','.join(groups)} {place.home.name}")
-    announcing, said = plan_announcement(place, settings)
-    changes += [WholeFile(place.unit, text), LinkFile(place.wanted, place.unit), *announcing, *found]
-    notes += said
+    changes += [WholeFile(place.unit, text), LinkFile(place.wanted, place.unit), *found]
     if kiosk:
         changes += screen.changes(settings)
         notes += screen.notes(place, settings, small=model.startswith(SMALL))

@@ -93,10 +93,6 @@ class WebSection(Section):
     idle_min: int = Field(
         default=30, ge=1, le=720, description="minutes without activity until a judge must sign in again"
     )
-    announce: bool = Field(
-        default=False,
-        description="announce the pages on the network (_http._tcp) with avahi-daemon; then run 'setup' again",
-    )
 
 
 class MarksSection(Section):
