@@ -1,10 +1,11 @@
 """Step 4 of the calibration, the bead: checks that one marked bead is read where it lies, and finds what disturbs that.
 
 The marked bead is asked for at three places of each pad. The readings give its strength, and tell of steel under the
-mat (the bead has an image dipole in it) and of modules that are turned or whose plugs are exchanged (`wrong_modules`).
+mat (the bead has an image dipole in it) and of modules that contradict the others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -13,14 +14,10 @@ from numpy.typing import NDArray
 from pi_controller.board.messages import Field, Message
 from pi_controller.calibration.detectors import Detectors
 from pi_controller.calibration.steps import Bar, PadByPad, describe_place, make_fault
-from pi_controller.calibration.wiring_causes import Cause, Diagnosis
-from pi_controller.calibration.wrong_modules import CLEAR_CHI2, WrongModuleSearch
 from pi_controller.host.findings import Finding
 from pi_controller.pinmap import pinmap
-from pi_controller.sensing.baseline import ModuleCorrection
 from pi_controller.sensing.bead_fit import FittedBead
 from pi_controller.sensing.bead_solver import BEAD_HEIGHT_MM, MARKED_AM2, Steel
-from pi_controller.sensing.beads import FLOOR_UT
 from pi_controller.sensing.events import BeadsAtRest, MatEvent
 from pi_controller.sensing.magnetometer_diagnosis import magnetometer_name
 from pi_controller.text import Sentence, join_words
@@ -55,6 +52,10 @@ MAX_DEPTH_ERROR_MM = 8.0
 """The magnetometers of a mat that is built well lie as near to the depth that the settings say."""
 READING_NOISE_UT = 0.5
 """Noise of a reading averaged over the last scans, in the search for steel."""
+MAX_MISFIT = 6.0
+"""A reading that is more sigmas than this above noise is not that of one bead."""
+MAX_LEFT_OUT = 2
+"""Modules of one pad that may contradict the others."""
 MAX_NAMED = 4
 """More modules than this that contradict the others are no fault of a module."""
 STEEL_HINT = Sentence("move the mat, or put wood under it, and calibrate again")
@@ -63,14 +64,13 @@ STEEL_HINT = Sentence("move the mat, or put wood under it, and calibrate again")
 class Reading(NamedTuple):
     """The bead at rest: on which `pad` (1 first) and at which of `SPOTS` it was asked for.
 
-    `ut` (sensors, 3) microtesla without the empty mat's field, `ok` (sensors,), `variance` of one scan's axis.
+    `ut` (sensors, 3) microtesla without the empty mat's field, `ok` (sensors,).
     """
 
     pad: int
     spot: int
     ut: Array
     ok: NDArray[np.bool_]
-    variance: float
 
 
 class Doubt(NamedTuple):
@@ -84,8 +84,7 @@ class Doubt(NamedTuple):
 class BeadStep(PadByPad):
     """Asks for the bead on each pad. A wrong reading may be corrected until it is kept.
 
-    `steel` is what was found under all pads, and `correction` puts wrong modules right; the profile keeps both. Steel
-    under some pads only is reported.
+    `steel` is what was found under all pads; the profile keeps it. Steel under some pads only is reported.
     """
 
     name = "bead"
@@ -101,7 +100,6 @@ class BeadStep(PadByPad):
         self.spot = 0
         self.moments = [0.0] * self.pads
         self.steel: Steel | None = None
-        self.correction: ModuleCorrection | None = None
         self._steel_at: dict[int, Steel] = {}
         self._readings: list[Reading] = []
         self._doubts: dict[int, Doubt] = {}
@@ -168,13 +166,12 @@ class BeadStep(PadByPad):
 
     def _measure(self, pad: int, spot: int) -> Reading | None:
         """Return the present reading; None without a baseline."""
-        base, scans = self._detectors.beads.baseline, self._detectors.scans
-        if base is None or not scans:
+        base = self._detectors.beads.baseline
+        if base is None or not self._detectors.scans:
             return None
         ut, ok = self._detectors.field()
         ok = ok & base.known
-        spread = np.var([scan.ut[ok] for scan in scans], axis=0, ddof=1) if len(scans) > 1 and ok.any() else np.ones(1)
-        return Reading(pad, spot, np.where(ok[:, None], ut - base.offsets - base.level, 0.0), ok, float(spread.mean()))
+        return Reading(pad, spot, np.where(ok[:, None], ut - base.offsets - base.level, 0.0), ok)
 
     def _is_new(self) -> bool:
         """Return True if a bead is there, and not where the last reading was kept."""
@@ -232,72 +229,54 @@ class BeadStep(PadByPad):
         """End the step with its faults or its results."""
         if not self._readings:
             return
-        diagnosis = self._search(self._readings)
-        if self._steel_at:
-            diagnosis = self._compare_with_steel(diagnosis)
-        if diagnosis.explained:
-            self.correction = diagnosis.correction
+        if all(map(self._is_explained, self._readings)):
             self._judge_beads()
         else:
-            self._report_contradiction(diagnosis)
+            self._report_contradiction()
         if not self.wrong:
             strong = join_words(f"{1000 * moment:.0f}" for moment in self.moments)
             words = Sentence("the mat finds one marked bead, on the right pad; strength {strong} mA m\u00b2")
             self.found = [Sentence(words, strong=strong)]
-            self.found += [describe_cause(cause) for cause in diagnosis.causes]
             if self._steel_at:
                 nearest = min(self._steel_at.values(), key=lambda steel: steel.depth_mm)
                 what = _describe_steel(nearest, self._chip_mm, list(self._steel_at))
                 self.found.append(Sentence("{what}: better {hint}", what=what, hint=Sentence(STEEL_HINT)))
 
-    def _search(self, readings: Sequence[Reading], steel: Steel | None = None) -> Diagnosis:
-        """Search for wrong modules in `readings` of a bead over `steel`."""
-        return self._make_search(readings, steel).run()
+    def _is_explained(self, reading: Reading, without: Collection[int] = ()) -> bool:
+        """Return True if one bead explains `reading`, `without` the modules of these numbers (0 first)."""
+        return self._misfit(reading, without) <= MAX_MISFIT
 
-    def _make_search(self, readings: Sequence[Reading], steel: Steel | None) -> WrongModuleSearch:
-        pins = pinmap()
-        built = np.flatnonzero(self._detectors.built).tolist()
-        places = len(pins.magnetometers.offsets_mm)
-        asked = [
-            np.add((*pins.pads.centre(reading.pad), BEAD_HEIGHT_MM[0]), (*SPOTS[reading.spot][1], 0.0))
-            for reading in readings
-        ]
-        variance = float(np.mean([reading.variance for reading in readings])) / len(self._detectors.scans)
-        return WrongModuleSearch(
-            self._detectors.beads.fitter.sensors_mm,
-            np.array([reading.ut for reading in readings]),
-            np.array([reading.ok for reading in readings]),
-            np.array(asked),
-            noise=(FLOOR_UT**2 + variance) ** 0.5,
-            pads=[[number for number in built if number // places == pad] for pad in range(self.pads)],
-            multiplexers=[built[first : first + 8] for first in range(0, len(built), 8)],
-            steel=steel,
-        )
+    def _misfit(self, reading: Reading, without: Collection[int] = ()) -> float:
+        """Return how far chi squared of one bead is above its mean in noise, sigmas; infinite without a bead."""
+        ok = reading.ok.copy()
+        ok[[*without]] = False
+        steel = None if without else self._steel_at.get(reading.pad)
+        found = self._detectors.beads.fitter.fit(reading.ut, ok, noise=1.0, most=1, steel=steel)
+        freedom = max(3 * int(ok.sum()) - 8, 1)
+        return (found.residual - 1.0) * (freedom / 2.0) ** 0.5 if found.beads else float("inf")
 
-    def _compare_with_steel(self, modules: Diagnosis) -> Diagnosis:
-        """Return the clearer explanation: wrong `modules`, or the steel that was found; forget the other one."""
-        if modules.explained and not modules.causes:
-            return modules
-        cost = 0.0
+    def _find_contradicting(self) -> list[int]:
+        """Return the modules (0 first) without which one bead explains each reading; [] if no few modules do that.
+
+        They are looked for pad by pad, among the modules of the pad that the bead lay on.
+        """
+        found: list[int] = []
+        places = len(pinmap().magnetometers.offsets_mm)
         for pad in range(1, self.pads + 1):
             readings = [reading for reading in self._readings if reading.pad == pad]
-            cost += self._make_search(readings, self._steel_at.get(pad)).check_sound().cost if readings else 0.0
-        if modules.explained and modules.cost < cost - CLEAR_CHI2:
-            self._steel_at = {}
-            return modules
-        # steel with an end is never fitted to the noise: the beads are judged as in play
-        rest = [reading for reading in self._readings if reading.pad not in self._steel_at]
-        if rest and not (found := self._search(rest)).explained:
-            return found
-        sure = all(
-            self._detectors.beads.fitter.fit(
-                reading.ut, reading.ok, noise=1.0, most=1, steel=self._steel_at[reading.pad]
-            ).sure
-            for reading in self._readings
-            if reading.pad in self._steel_at
-        )
-        empty = np.zeros((0, 3))
-        return Diagnosis(sure, cost, empty, empty)
+            if all(self._is_explained(reading, found) for reading in readings):
+                continue
+            built = [n for n in np.flatnonzero(self._detectors.built).tolist() if n // places == pad - 1]
+            for count in range(1, min(MAX_LEFT_OUT, len(built) - 1) + 1):
+                misfits = {
+                    some: max(self._misfit(reading, (*found, *some)) for reading in readings)
+                    for some in combinations(built, count)
+                }
+                best = min(misfits, key=misfits.__getitem__)
+                if misfits[best] <= MAX_MISFIT:
+                    found += best
+                    break
+        return found if all(self._is_explained(reading, found) for reading in self._readings) else []
 
     def _judge_beads(self) -> None:
         """Report beads of the wrong kind or on the wrong pad; note their strength, and steel under all pads."""
@@ -306,10 +285,7 @@ class BeadStep(PadByPad):
             self.steel = self._detectors.beads.fitter.find_steel(readings, READING_NOISE_UT)
         beads_on: dict[int, list[FittedBead]] = {}
         for reading in self._readings:
-            ut, ok = reading.ut, reading.ok
-            if self.correction is not None:
-                ut, ok = self.correction.apply(ut), ok[self.correction.order]
-            bead = self._fit_bead(ut, ok, self._steel_at.get(reading.pad))
+            bead = self._fit_bead(reading.ut, reading.ok, self._steel_at.get(reading.pad))
             beads_on.setdefault(reading.pad, []).append(bead)
         off_mm = float(np.median([bead.z_mm for beads in beads_on.values() for bead in beads])) - BEAD_HEIGHT_MM[0]
         if abs(off_mm) > MAX_DEPTH_ERROR_MM:
@@ -324,38 +300,34 @@ class BeadStep(PadByPad):
                 )
             )
             return
+        read_on: dict[int, int] = {}
         for pad, beads in beads_on.items():
             self.moments[pad - 1] = float(np.mean([np.linalg.norm(bead.moment) for bead in beads]))
-            elsewhere = [bead.pad for bead in beads if bead.pad != pad]
-            if elsewhere:
-                where = describe_place(elsewhere[0])
-                self._fail_pad(
-                    pad,
-                    make_fault(
-                        "the bead should be on pad {pad}, but the mat finds it {where}",
-                        "put it on the pad that the step names",
-                        pad=pad,
-                        where=where,
-                    ),
-                )
+            read_on[pad] = next((bead.pad or 0 for bead in beads if bead.pad != pad), pad)
+            if read_on[pad] != pad:
+                self.states[pad - 1] = "bad"
             elif not all(bead.marked for bead in beads):
                 what = Sentence("the mat takes the bead on pad {pad} for an unmarked ball")
                 self._fail_pad(pad, make_fault(what, "use the bead with the strong magnet", pad=pad))
             elif self.moments[pad - 1] < WEAK * MARKED_AM2:
                 what = Sentence("the bead on pad {pad} is weak")
                 self._fail_pad(pad, make_fault(what, "use a bead with a magnet of 6 x 6 mm, N42", pad=pad))
+        self.report_other_pads(
+            read_on,
+            make_fault(
+                "the bead on pad {pad} is read on pad {other}",
+                "swap the plugs of these pads' magnetometers, or put the bead on the pads that the step names",
+            ),
+            make_fault("the bead should be on pad {pad}, but the mat finds it elsewhere", "put it on that pad"),
+        )
 
     @property
     def _chip_mm(self) -> float:
         return float(self._detectors.beads.fitter.sensors_mm[0, 2])
 
-    def _report_contradiction(self, diagnosis: Diagnosis) -> None:
+    def _report_contradiction(self) -> None:
         """Report that no bead explains the readings, and the modules that contradict the others."""
-        names = [magnetometer_name(number) for number in diagnosis.contradicting]
-        if self._steel_at:
-            pads = list(self._steel_at)
-            steel = _describe_steel(self._steel_at[pads[0]], self._chip_mm, pads)
-            self._fail_pad(pads[0], make_fault(steel, STEEL_HINT))
+        names = [magnetometer_name(number) for number in self._find_contradicting()]
         if 0 < len(names) <= MAX_NAMED:
             self.wrong.append(
                 make_fault(
@@ -366,41 +338,20 @@ class BeadStep(PadByPad):
                     names=join_words(names),
                 )
             )
-        elif not self._steel_at:
+        elif self._steel_at:
+            pads = list(self._steel_at)
+            steel = _describe_steel(self._steel_at[pads[0]], self._chip_mm, pads)
+            self._fail_pad(pads[0], make_fault(steel, STEEL_HINT))
+        else:
             for pad, doubt in self._doubts.items():
                 self._fail_pad(pad, make_fault(doubt.message, doubt.hint))
             if not self._doubts:
-                self.wrong.append(make_fault("no single bead explains the readings", "take other magnets away"))
+                hint = "take other magnets away; if there are none, check the plugs of the multiplexers"
+                self.wrong.append(make_fault("no single bead explains the readings", hint))
 
     def _fail_pad(self, pad: int, fault: Finding) -> None:
         self.wrong.append(fault)
         self.states[pad - 1] = "bad"
-
-
-def describe_cause(cause: Cause) -> Sentence:
-    """Return what is wrong with the modules of `cause`, in plain words, and that software corrects it."""
-    addresses = pinmap().board.tca9548a_addresses
-    match cause.kind:
-        case "turned":
-            what = Sentence("{name} is turned: {turn}", name=magnetometer_name(cause.numbers[0]), turn=cause.turn)
-            hint = Sentence("mount it like the others when the mat is open")
-        case "modules":
-            first, second = map(magnetometer_name, cause.numbers)
-            what = Sentence("the plugs of {first} and {second} are exchanged", first=first, second=second)
-            hint = Sentence("exchange them")
-        case "pads":
-            first, second = cause.numbers
-            what = Sentence("the magnetometers of pads {first} and {second} are exchanged", first=first, second=second)
-            hint = Sentence("exchange their plugs")
-        case "multiplexers":
-            first, second = (f"{addresses[number - 1]:#04x}" for number in cause.numbers)
-            what = Sentence("the multiplexers {first} and {second} are exchanged", first=first, second=second)
-            hint = Sentence("exchange their cables or address jumpers")
-        case _:
-            address = f"{addresses[cause.numbers[0] - 1]:#04x}"
-            what = Sentence("the channels of multiplexer {address} are in reverse order", address=address)
-            hint = Sentence("plug in channel 0 to 7 in the order of the numbers")
-    return Sentence("{what}; the profile corrects it. Better {hint}, and calibrate again", what=what, hint=hint)
 
 
 def _describe_steel(steel: Steel, chip_mm: float, pads: Sequence[int]) -> Sentence:

@@ -5,19 +5,17 @@ file beside it, synced, renamed); the previous profile is kept as `NAME.bak`.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from pi_controller.errors import MatError, describe_error
 from pi_controller.host.files import atomic_write
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
-from pi_controller.sensing.baseline import Baseline, ModuleCorrection, identity_correction
+from pi_controller.sensing.baseline import Baseline
 from pi_controller.sensing.bead_solver import Steel
 from pi_controller.sensing.hands import HandSettings
 from pi_controller.sensing.strike_settings import THRESHOLD_DB
@@ -61,23 +59,11 @@ class TouchProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lost: tuple[float, ...]
 
 
-class WrongModule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A magnetometer module that software puts right: the one numbered `module` is read at `place` (both 1 first).
-
-    `axes` are what its x, y and z read: 1, 2 and 3 are the mat's x, y and z, negative against them.
-    """
-
-    place: int
-    module: int
-    axes: tuple[int, int, int] = (1, 2, 3)
-
-
 class MagnetProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The magnetometers' baseline of the empty mat (`sensing.baseline.Baseline`), microtesla, in wire order.
 
     `noise_ut` is the rms per axis; `moment_am2` is the bead's strength measured on each pad, A m^2.
     `steel` under the mat is its depth below the surface in mm and its image's strength (`sensing.bead_solver.Steel`).
-    `modules` are turned, or have exchanged plugs: software corrects their readings, and offsets are those after that.
     """
 
     offsets: tuple[tuple[float, float, float], ...]
@@ -88,7 +74,6 @@ class MagnetProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     noise_ut: float
     moment_am2: tuple[float, ...]
     steel: tuple[float, float] | None = None
-    modules: tuple[WrongModule, ...] = ()
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -125,36 +110,6 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             level=np.array(self.magnets.level, dtype=np.float64),
             steel=None if self.magnets.steel is None else Steel(*self.magnets.steel),
         )
-
-    def correction(self) -> ModuleCorrection | None:
-        """Return the correction of wrong modules, or None if there are none."""
-        if self.magnets is None or not self.magnets.modules:
-            return None
-        found = identity_correction(len(self.magnets.known))
-        for wrong in self.magnets.modules:
-            found.order[wrong.place - 1] = wrong.module - 1
-            found.turns[wrong.place - 1] = _turn_of(wrong.axes)
-        return found
-
-
-def list_wrong_modules(correction: ModuleCorrection | None) -> tuple[WrongModule, ...]:
-    """Return the modules that `correction` changes."""
-    if correction is None:
-        return ()
-    found: list[WrongModule] = []
-    for place, (module, turn) in enumerate(zip(correction.order.tolist(), correction.turns, strict=True)):
-        x, y, z = (int(row @ (1, 2, 3)) for row in turn)
-        if module != place or (x, y, z) != (1, 2, 3):
-            found.append(WrongModule(place + 1, module + 1, (x, y, z)))
-    return tuple(found)
-
-
-def _turn_of(axes: tuple[int, int, int]) -> NDArray[np.float64]:
-    """Return the rotation (3, 3) of a module that reads `axes`."""
-    turn = np.zeros((3, 3))
-    for own, axis in enumerate(axes):
-        turn[own, abs(axis) - 1] = np.sign(axis)
-    return turn
 
 
 def check_name(name: str) -> str:
@@ -233,18 +188,4 @@ def _misfit(profile: Profile) -> str:
         depth_mm, strength = magnets.steel or (MAX_STEEL_MM, 0.0)
         if not (0.0 < depth_mm <= MAX_STEEL_MM and 0.0 <= strength <= 1.0):
             return "steel under the mat that cannot be"
-        if not _are_possible(magnets.modules, sensors):
-            return "wrong modules that cannot be"
     return ""
-
-
-def _are_possible(modules: Sequence[WrongModule], sensors: int) -> bool:
-    """Return True if the places of `modules` are their own among `sensors`, and their axes are rotations."""
-    places = [wrong.place for wrong in modules]
-    return (
-        len(set(places)) == len(places)
-        and sorted(wrong.module for wrong in modules) == sorted(places)
-        and all(1 <= place <= sensors for place in places)
-        and all(sorted(map(abs, wrong.axes)) == [1, 2, 3] for wrong in modules)
-        and all(np.linalg.det(_turn_of(wrong.axes)) > 0 for wrong in modules)
-    )

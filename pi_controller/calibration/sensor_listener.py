@@ -10,7 +10,6 @@ from pi_controller.calibration.detectors import Detectors
 from pi_controller.calibration.mat_diagnosis import Readings, diagnose_mat
 from pi_controller.host.findings import SENSORS, Finding
 from pi_controller.pads import EVERY_PAD
-from pi_controller.sensing.baseline import ModuleCorrection
 from pi_controller.sensing.magnetometer_diagnosis import (
     MIN_ANSWER_SHARE,
     find_turned_sensors,
@@ -27,8 +26,7 @@ LISTEN_S = 5.0
 class SensorListener:
     """Collects messages for `LISTEN_S` seconds (`take`); `diagnose` judges them.
 
-    `detectors` find the faults that show in the course of readings; `sensor` is the kind of strike sensor. `correction`
-    is the profile's for wrong modules: a module that it turns back is not reported as turned.
+    `detectors` find the faults that show in the course of readings; `sensor` is the kind of strike sensor.
     """
 
     def __init__(
@@ -38,11 +36,10 @@ class SensorListener:
         *,
         hidden: bool = False,
         without: str = "",
-        correction: ModuleCorrection | None = None,
     ) -> None:
         self._detectors = detectors
         self._sensor: Sensor = sensor
-        self._hidden, self._correction = hidden, correction
+        self._hidden = hidden
         self.without = without
         self.readings = Readings()
         self.ups = self.gaps = 0
@@ -124,8 +121,4 @@ class SensorListener:
         """Return the turned modules among those that work, and their orientations."""
         there = self.readings.answer_share >= MIN_ANSWER_SHARE
         there[[*self._detectors.beads.faults]] = False
-        mean, correction = self.readings.field.mean, self._correction
-        if correction is None:
-            return find_turned_sensors(mean, there)
-        found = find_turned_sensors(correction.apply(mean), there[correction.order])
-        return {int(correction.order[place]): how for place, how in found.items()}
+        return find_turned_sensors(self.readings.field.mean, there)

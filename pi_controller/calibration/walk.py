@@ -17,7 +17,6 @@ from pi_controller.calibration.profile import (
     Profile,
     StrikeProfile,
     TouchProfile,
-    list_wrong_modules,
 )
 from pi_controller.calibration.slide_step import SlideStep
 from pi_controller.calibration.steps import Step, StepView, WalkView
@@ -153,9 +152,7 @@ class Walk:
             )
         base = self._detectors.beads.baseline
         if done[0] and base is not None:
-            steel, correction = self.beads.steel, self.beads.correction
-            if correction is not None:
-                base = correction.correct_baseline(base)
+            steel = self.beads.steel
             magnets = MagnetProfile(
                 offsets=tuple((float(x), float(y), float(z)) for x, y, z in np.round(base.offsets, 3)),
                 known=tuple(bool(known) for known in base.known),
@@ -165,7 +162,6 @@ class Walk:
                 noise_ut=round(float(self.empty.readings.field.rms.max()), 3),
                 moment_am2=tuple(round(moment, 4) for moment in self.beads.moments),
                 steel=None if steel is None else (round(steel.depth_mm, 1), round(steel.strength, 3)),
-                modules=list_wrong_modules(correction),
             )
         return Profile(name, made, program, self.board_id, strokes, strips, magnets)
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pi_controller.board.messages import Field
 from pi_controller.sensing.bead_solver import Steel
 
 Array = NDArray[np.float64]
@@ -70,38 +69,6 @@ class Baseline:
             self.offsets[fresh] = (ut - np.median((ut - self.offsets)[use & self.known], axis=0))[fresh]
             self.known = self.known | fresh
         self.scans = min(self.scans + scans, 400.0)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ModuleCorrection:
-    """Undoes in software that magnetometer modules are turned, or that their plugs are exchanged.
-
-    `order` (sensors,) is the number of the module whose reading belongs to each place, 0 first. `turns` (sensors, 3, 3)
-    are rotations: the module at each place reads `turn @ field`.
-    """
-
-    order: NDArray[np.intp]
-    turns: Array
-
-    def apply(self, ut: Array) -> Array:
-        """Return readings `ut` (..., sensors, 3) by place and in the mat's axes."""
-        return np.einsum("...si,sij->...sj", ut[..., self.order, :], self.turns)
-
-    def correct(self, field: Field) -> Field:
-        """Return `field` by place and in the mat's axes."""
-        return Field(field.t, self.apply(field.ut), field.ok[self.order])
-
-    def correct_baseline(self, baseline: Baseline) -> Baseline:
-        """Return `baseline`, measured without the correction, as it would be with it."""
-        known = baseline.known[self.order]
-        found = learn_baseline(self.apply(baseline.offsets + baseline.level), known, baseline.scans, firm=baseline.firm)
-        found.steel = baseline.steel
-        return found
-
-
-def identity_correction(sensors: int) -> ModuleCorrection:
-    """Return the correction of `sensors` modules that changes nothing."""
-    return ModuleCorrection(np.arange(sensors), np.repeat(np.eye(3)[None], sensors, axis=0))
 
 
 def learn_baseline(ut: Array, use: NDArray[np.bool_], scans: float, *, firm: bool) -> Baseline:

@@ -17,7 +17,6 @@ from pi_controller.sensing.baseline import (
     DOUBT_LOG_ODDS,
     UNDECIDED_LOG_ODDS,
     Baseline,
-    ModuleCorrection,
     field_scatter,
     learn_baseline,
     subtract_uniform_field,
@@ -60,7 +59,6 @@ class BeadTracker:
     own limit. `in_play` is the number of beads in play if known: once all are found, none is part of the baseline.
     `settle_s` is how long the field must be still to count as at rest. `baseline` is a stored one; without it, it is
     learned. `magnetometers` is how many the mat has (`PinMap.magnetometers_built`), `depth_mm` how deep they lie.
-    `correction` undoes wrong modules in each scan; `baseline` and faults are by place then.
     """
 
     def __init__(
@@ -75,9 +73,7 @@ class BeadTracker:
         baseline: Baseline | None = None,
         magnetometers: int | None = None,
         depth_mm: float | None = None,
-        correction: ModuleCorrection | None = None,
     ) -> None:
-        self._correction = correction
         self.fitter = fitter or shipped_fitter(highest_mm, depth_mm)
         self._smallest = smallest
         self._most = most
@@ -135,8 +131,8 @@ class BeadTracker:
         self._again_since = t
 
     def forget(self) -> None:
-        """Discard the report, the baseline and the correction, for another board."""
-        self.baseline = self._correction = None
+        """Discard the report and the baseline, for another board."""
+        self.baseline = None
         self._noise, self._noise_scans = 1.0, 0
         self._watch = MagnetometerMonitor(self._shape[0], built=self._built)
         self._start_over()
@@ -156,8 +152,6 @@ class BeadTracker:
 
     def feed(self, field: Field) -> list[BeadsAtRest]:
         """Process one scan; return a `BeadsAtRest` event if it completes a reading at rest, else an empty list."""
-        if self._correction is not None:
-            field = self._correction.correct(field)
         beads = self._feed(field)
         if self._again_since is None:
             return beads

@@ -12,7 +12,6 @@ from pi_controller.host.findings import SENSORS, Finding
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.baseline import field_scatter
 from pi_controller.sensing.magnetometer_faults import MagnetometerFault
-from pi_controller.sensing.module_turns import TURNS
 from pi_controller.text import Sentence
 
 MIN_ANSWER_SHARE = 0.5
@@ -25,6 +24,14 @@ MAX_TURN_DISTANCE = 16.0
 """Largest squared distance from a turned module's reading, in variances, that fits: one in 1000 is further away."""
 FEWEST_SENSORS = 8
 """Fewest sensors from which the common field can be estimated."""
+TURNS = {
+    Sentence("a quarter to the left"): np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+    Sentence("a quarter to the right"): np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+    Sentence("a half"): np.diag([-1.0, -1.0, 1.0]),
+    Sentence("upside down, its arrow in the right direction"): np.diag([1.0, -1.0, -1.0]),
+    Sentence("upside down, its arrow the other way"): np.diag([-1.0, 1.0, -1.0]),
+}
+"""Wrong orientations of a module, seen from above, and their rotation of a field."""
 
 
 def diagnose_magnetometers(

@@ -27,8 +27,6 @@ KINDS: dict[str, tuple[str, int, int]] = {
     "turned-module": ("the magnetometer module is mounted in a wrong orientation", 24, 7),
     "exchanged-modules": ("the plugs of two magnetometer modules are exchanged", 24, 7),
     "exchanged-pads": ("the plugs of two pads' magnetometers are exchanged", 4, 2),
-    "exchanged-multiplexers": ("the plugs of two multiplexers are exchanged", 3, 1),
-    "mirrored-multiplexer": ("the channels of the multiplexer are in reverse order", 3, 2),
     "rail-piezo": ("the pad's piezo is at its rail", 4, 3),
     "silent-piezo": ("the pad's piezo does not move", 4, 2),
     "reversed-diode": ("the pad's clamp diode to ground is reversed", 4, 1),
@@ -50,7 +48,7 @@ KINDS: dict[str, tuple[str, int, int]] = {
     "mute": ("the board does not answer", 0, 0),
 }
 """Kind -> description, number of such parts, and the default part."""
-DEFAULT_OTHER = {"exchanged-modules": 10, "exchanged-pads": 3, "exchanged-multiplexers": 2}
+DEFAULT_OTHER = {"exchanged-modules": 10, "exchanged-pads": 3}
 """Kinds of two exchanged parts, and the default second part."""
 DEFAULT_TURN = "y-xz"
 """A quarter to the left."""
@@ -74,8 +72,7 @@ class SimulatedFault(NamedTuple):
     def inject(self, board: SimBoard) -> None:
         """Inject the fault into `board` for the rest of its run."""
         part = self.kind.partition("-")[2] or self.kind
-        inject = _exchange if self.kind == "mirrored-multiplexer" else _INJECT[part]
-        inject(board, self)
+        _INJECT[part](board, self)
 
 
 def parse_fault(text: str) -> SimulatedFault:
@@ -229,19 +226,8 @@ def _exchange(board: SimBoard, fault: SimulatedFault) -> None:
     def magnet(i: int, buf: bytearray, at: int) -> bool | None:
         if fault.kind == "exchanged-modules":
             return read({a: b, b: a}.get(i, i), buf, at)
-        if fault.kind == "exchanged-pads":
-            pad, place = divmod(i, 6)
-            return read(6 * {a: b, b: a}.get(pad, pad) + place, buf, at)
-        multiplexer, channel = divmod(board.place_on_bus(i), 8)
-        if fault.kind == "mirrored-multiplexer":
-            channel = 7 - channel if multiplexer == a else channel
-        else:
-            multiplexer = {a: b, b: a}.get(multiplexer, multiplexer)
-        there = [j for j in range(wire.MAGNETS) if board.place_on_bus(j) == 8 * multiplexer + channel]
-        if there:
-            return read(there[-1], buf, at)
-        board.i2c_errors += 1
-        return False
+        pad, place = divmod(i, 6)
+        return read(6 * {a: b, b: a}.get(pad, pad) + place, buf, at)
 
     board.magnet = magnet
 
@@ -317,7 +303,6 @@ _INJECT: dict[str, Callable[[SimBoard, SimulatedFault], None]] = {
     "module": _magnetometer,
     "modules": _exchange,
     "pads": _exchange,
-    "multiplexers": _exchange,
     "chip": _bus,
     "multiplexer": _bus,
     "bus": _bus,

@@ -149,12 +149,11 @@ def mat_sensors_for(
     """
     touch = HandSettings() if profile is None else profile.hand_settings()
     base = None if profile is None else profile.baseline()
-    correction = None if profile is None else profile.correction()
     board = "" if profile is None else profile.board_id
     hidden = game_class(game).hidden
     if hidden is None or not hidden.unmarked:
         hands = HandDetector(settings=touch)
-        beads = BeadTracker(baseline=base, magnetometers=magnetometers, depth_mm=depth_mm, correction=correction)
+        beads = BeadTracker(baseline=base, magnetometers=magnetometers, depth_mm=depth_mm)
     else:
         hands = HandDetector(settings=touch, most_hands=4 if hidden.in_fists else 2)
         beads = BeadTracker(
@@ -165,6 +164,5 @@ def mat_sensors_for(
             baseline=base,
             magnetometers=magnetometers,
             depth_mm=depth_mm,
-            correction=correction,
         )
     return MatSensors(strikes, hands=hands, beads=beads, board_id=board)

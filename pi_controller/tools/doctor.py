@@ -22,7 +22,6 @@ from pi_controller.errors import MatError, SettingsError
 from pi_controller.host.findings import Finding, Group
 from pi_controller.journal.hidden_bead import may_hide_bead
 from pi_controller.runtime.assembly import make_source
-from pi_controller.sensing.baseline import ModuleCorrection
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import SimulatedFault
 from pi_controller.simulation.listening import SimListening
@@ -50,9 +49,7 @@ def examine(
         def share(part: float, mat: int = mat, mats: int = len(mats)) -> None:
             progress((mat + part) / mats)
 
-        found = (
-            _mat(own, share, path) if sim is None else examine_simulated(own, [] if mat else sim, share, SIM_SEED + mat)
-        )
+        found = _mat(own, share) if sim is None else examine_simulated(own, [] if mat else sim, share, SIM_SEED + mat)
         lines += [replace(line, name=prefix + line.name) for line in found]
     lines += [*pin_checks.buttons(settings), *pin_checks.strips(settings)]
     for line in machine_checks.loudspeaker(settings):
@@ -127,19 +124,16 @@ def _why_no_magnetometers(settings: Settings) -> str:
     return 'the judge confirms the bead: [referee] beads = "judge"' if settings.referee.beads == "judge" else ""
 
 
-def _listener(
-    settings: Settings, *, hidden: bool = False, correction: ModuleCorrection | None = None
-) -> SensorListener:
+def _listener(settings: Settings, *, hidden: bool = False) -> SensorListener:
     detectors = Detectors(settings.strikes.detector_settings(), settings.magnetometers)
     without = _why_no_magnetometers(settings)
-    return SensorListener(detectors, settings.strikes.sensor, hidden=hidden, without=without, correction=correction)
+    return SensorListener(detectors, settings.strikes.sensor, hidden=hidden, without=without)
 
 
-def _mat(settings: Settings, progress: Callable[[float], None], path: Path | None) -> list[Finding]:
-    """Return the lines for the sensors and the link of the table's own board; `path` is that of the settings."""
+def _mat(settings: Settings, progress: Callable[[float], None]) -> list[Finding]:
+    """Return the lines for the sensors and the link of the table's own board."""
     source = make_source(settings)
-    correction = None if path is None else _correction(settings, path.parent)
-    ears = _listener(settings, hidden=may_hide_bead(settings.table.journal), correction=correction)
+    ears = _listener(settings, hidden=may_hide_bead(settings.table.journal))
     try:
         match source:
             case PinsSource():
@@ -196,13 +190,3 @@ def _profile(settings: Settings, folder: Path) -> Finding:
     except MatError as error:
         return SETTINGS.fails("profile", error.message, error.hint)
     return SETTINGS.passes("profile", f"{name}, made {profile.made}")
-
-
-def _correction(settings: Settings, folder: Path) -> ModuleCorrection | None:
-    """Return the correction of wrong modules in the mat's profile; None without a profile that can be read."""
-    if not settings.board.profile:
-        return None
-    try:
-        return profiles.load_profile(folder, settings.board.profile).correction()
-    except MatError:  # its own line says so
-        return None

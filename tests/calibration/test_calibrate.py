@@ -200,14 +200,10 @@ def test_mat_b_is_refused_with_one_mat(settings, capsys):
 @pytest.mark.slow
 def test_bead_step_alone_keeps_taps_and_hands(settings, tmp_path, capsys):
     before = profiles.load_profile(tmp_path, "hall")
-    assert run("--settings", settings, "--profile", "hall", "--only", "bead", "--sim", "turned-module=9") == 0
+    assert run("--settings", settings, "--profile", "hall", "--only", "bead", "--sim") == 0
     after = profiles.load_profile(tmp_path, "hall")
     assert (after.strikes, after.touch) == (before.strikes, before.touch)
-    assert before.magnets.modules == ()
-    assert [module.place for module in after.magnets.modules] == [9]
-    told = capsys.readouterr().out
-    assert told.count("left out") == 2
-    assert "magnetometer 9 (pad 2, middle left) is turned" in told
+    assert capsys.readouterr().out.count("left out") == 2
 
 
 @pytest.mark.parametrize("fault", ["dead-chip", "rail-piezo=2"])

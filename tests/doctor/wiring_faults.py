@@ -88,19 +88,7 @@ KINDS = (
     Kind(
         ("exchanged-pads=2,3", "exchanged-pads=1,4"),
         "the plugs of two pads' modules are exchanged",
-        r"pads? {n} and (pad )?{other}\b",
-        CALIBRATION,
-    ),
-    Kind(
-        ("exchanged-multiplexers=1,2", "exchanged-multiplexers=1,3"),
-        "the plugs of two multiplexers are exchanged",
-        "multiplexers 0x7. and 0x7.",
-        CALIBRATION,
-    ),
-    Kind(
-        ("mirrored-multiplexer=2", "mirrored-multiplexer=3"),
-        "the modules of a multiplexer are plugged in in reverse order",
-        "multiplexer 0x7[0-2]",
+        r"pad {n} is read on pad {other}\b",
         CALIBRATION,
     ),
     Kind(
@@ -170,7 +158,7 @@ below each message what to do; if calibration fails, run the doctor.
 {rule}
 {chr(10).join(tables[DOCTOR])}
 
-The doctor passes these, which calibration names. The profile corrects them, and you can play at once:
+The doctor passes these; in calibration the bead step fails and names them:
 
 {chr(10).join(tables[CALIBRATION])}
 
