@@ -66,53 +66,33 @@ def export(argv: Sequence[str]) -> int:
 
 def record_parser() -> Parser:
     """Return the parser of `record`."""
-    from pi_controller.rules import registry
-
     parser = Parser(
         "record",
-        "Print a game in the open text format, from a journal, a score sheet or a record. Lines that cannot be read "
-        "are left out and listed, with exit status 2.",
+        "Print a game in the open text format, from a journal or a record. Lines that cannot be read are left out and "
+        "listed, with exit status 2.",
     )
-    parser.add_argument("file", metavar="FILE", help="a journal, a score sheet's actions, or a record; only read")
-    parser.add_argument("--sheet", action="store_true", help="print the actions that count, in the score sheet's form")
+    parser.add_argument("file", metavar="FILE", help="a journal or a record; only read")
     parser.add_argument("--check", action="store_true", help="only list the faults")
-    parser.add_argument(
-        "--game", default=registry.DEFAULT_GAME, help=f"game of a score sheet: {', '.join(registry.names())}"
-    )
-    parser.add_argument(
-        "--set", metavar="OPTION=VALUE", action="append", default=[], help="game option of a score sheet"
-    )
     return parser
 
 
 def record(argv: Sequence[str]) -> int:
     """Print the record of the readable lines, or only the faults; return 2 if there are any. Raises `MatError`."""
     args = record_parser().parse_args(argv)
-    from pi_controller.journal.convert import to_sheet
     from pi_controller.journal.read_record import is_journal, read_journal_record, read_record_file
     from pi_controller.record.model import RecordError
     from pi_controller.record.writing import write
-    from pi_controller.rules.options import from_text
 
-    options = from_text(args.set)
-    record = (
-        read_journal_record(args.file) if is_journal(args.file) else read_record_file(args.file, args.game, options)
-    )
+    record = read_journal_record(args.file) if is_journal(args.file) else read_record_file(args.file)
     faults = [f"line {fault.line}: {strip_controls(fault.message)}" for fault in record.faults]
     if args.check:
         print("\n".join(faults) or "no faults found")
         return 2 if faults else 0
     if not record.game:
-        raise RecordError(
-            f"{Path(args.file).name} is neither a journal, nor a score sheet, nor a record", "check the file's name"
-        )
+        raise RecordError(f"{Path(args.file).name} is neither a journal nor a record", "check the file's name")
     for fault in faults:
         print(f"moccasin-mat: {fault}", file=sys.stderr)
-    if args.sheet:
-        for line in to_sheet(record):
-            print(line)
-    else:
-        print(write(record), end="")
+    print(write(record), end="")
     return 2 if faults else 0
 
 

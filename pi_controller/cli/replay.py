@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.cli.arguments import Parser
 from pi_controller.errors import UsageError
-from pi_controller.rules import registry
 
 if TYPE_CHECKING:
     from pi_controller.recording.entries import Entry
@@ -29,12 +28,9 @@ def replay_parser() -> Parser:
         "bit for bit. The file is only read.",
         "0 done; 1 a recording gives other results than at the table, or is damaged",
     )
-    parser.add_argument("file", metavar="FILE", help="a journal, a record, a score sheet's actions, a sensor recording")
+    parser.add_argument("file", metavar="FILE", help="a journal, a record, a sensor recording")
     parser.add_argument("--json", action="store_true", help="each record or mat event as a line of JSON, then the end")
-    game = parser.add_argument_group("of a game")
-    game.add_argument("--to", metavar="N", type=int, help="stop after record N, the number on the left")
-    game.add_argument("--game", metavar="GAME", help=f"game of a score sheet: {', '.join(registry.names())}")
-    game.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="game option of a score sheet")
+    parser.add_argument("--to", metavar="N", type=int, help="of a game: stop after entry N, the number on the left")
     parser.add_argument("--sensors", action="store_true", help="the file is a sensor recording")
     return parser
 
@@ -49,21 +45,14 @@ def replay(argv: Sequence[str]) -> int:
     from pi_controller.recording.store import is_recording
 
     if args.sensors or is_recording(args.file):
-        if args.to is not None or args.game or args.set:
-            reads.error("--to, --game and --set are not for a sensor recording")
+        if args.to is not None:
+            reads.error("--to is not for a sensor recording")
         return _replay_sensors(args.file, json=args.json)
     if args.to is not None and args.to < 1:
-        raise UsageError("there is no record before the first", "--to takes a number from 1")
-    from pi_controller.display.game_display import get_show
-    from pi_controller.display.i18n import ENGLISH
-    from pi_controller.rules.options import from_text
+        raise UsageError("there is no entry before the first", "--to takes a number from 1")
     from pi_controller.table.replay import replay
 
-    def describe(game: str, action: Mapping[str, Any], teams: Mapping[str, str]) -> str:
-        return get_show(game, ENGLISH).describe_action(action, teams)
-
-    game = args.game or registry.DEFAULT_GAME
-    return replay(args.file, args.to, game, from_text(args.set), describe, json=args.json)
+    return replay(args.file, args.to, json=args.json)
 
 
 def _replay_sensors(path: str, *, json: bool) -> int:

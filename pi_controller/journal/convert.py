@@ -1,64 +1,20 @@
-"""Converts score sheets and journals to records, and records back to score sheets."""
+"""Converts journals to records."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pi_controller.errors import UsageError
-from pi_controller.record import model, table_facts, tokens
-from pi_controller.record.lines import ParseIssues, decode_lines
+from pi_controller.record import model, table_facts
 from pi_controller.record.model import Comment, Entry, Move, Record, RecordError, Ruling
 from pi_controller.record.playthrough import SET, Playthrough
 from pi_controller.record.table_facts import format_caller, format_table_fact
 from pi_controller.referee import facts
 from pi_controller.referee.history import with_status
 from pi_controller.rules import registry
-from pi_controller.rules.base import Action, Game, IllegalActionError, InvalidActionError, Team
+from pi_controller.rules.base import Action, IllegalActionError, InvalidActionError, Team
 from pi_controller.text import strip_controls
-
-Played = Callable[[str, Mapping[str, Any], Mapping[str, str]], str]
-
-
-def from_sheet(data: bytes, game: Game[Any]) -> Record:
-    """Return the record of a score sheet's actions, one JSON object a line; its `faults` list the refused lines."""
-    faults = ParseIssues()
-    playthrough = Playthrough(game)
-    entries: list[Entry] = []
-    for number, text in decode_lines(data, faults):
-        try:
-            action = _sheet_action(text)
-            _, calls = playthrough.play(action)
-            entries.append(Move(action, calls))
-        except (RecordError, InvalidActionError, IllegalActionError) as error:
-            faults.add(number, error.message)
-    return Record(
-        game.name,
-        game.version,
-        source=game.source,
-        options=game.chosen_settings,
-        entries=tuple(entries),
-        faults=faults.by_line(),
-    )
-
-
-def _sheet_action(text: str) -> dict[str, Any]:
-    action = tokens.decode_object(text)
-    if action.get("do") == SET:
-        raise RecordError("a score sheet cannot set the score by hand", "a record can")
-    return action
-
-
-def to_sheet(record: Record) -> Iterator[str]:
-    """Yield each action that counts as a line of JSON. Raises `RecordError` if the judge set the table."""
-    if any(move.action.get("do") == SET for move in record.moves()):
-        raise RecordError(
-            "a score sheet cannot contain this game: the judge set the score by hand",
-            "take the record, without --sheet",
-        )
-    for move in record.moves():
-        yield json.dumps(move.action)
 
 
 def from_journal(

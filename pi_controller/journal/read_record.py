@@ -1,17 +1,15 @@
-"""Read the record of a game from a journal, a score sheet or a written record, by the content of the file."""
+"""Read the record of a game from a journal or a written record."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from pi_controller.errors import UsageError, describe_error
-from pi_controller.journal.convert import from_journal, from_sheet
+from pi_controller.journal.convert import from_journal
 from pi_controller.journal.journal import Journal
 from pi_controller.record.file import read
 from pi_controller.record.lines import MAX_BYTES
 from pi_controller.record.model import Record
-from pi_controller.rules import registry
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -25,21 +23,13 @@ def is_journal(path: str) -> bool:
         return True
 
 
-def read_record_file(path: str, game: str = registry.DEFAULT_GAME, settings: Mapping[str, str] | None = None) -> Record:
-    """Return the record in a file that is no journal: a written record, or a score sheet of `game`.
-
-    Raises `UsageError` if it cannot be read.
-    """
+def read_record_file(path: str) -> Record:
+    """Return the written record in a file that is no journal. Raises `UsageError` if it cannot be read."""
     try:
         with Path(path).open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            return read(file.read(MAX_BYTES + 1))
     except OSError as error:
-        raise UsageError(
-            f"cannot read {path}: {describe_error(error)}", "name a journal, a sheet or a record"
-        ) from error
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
-        return from_sheet(data, registry.game(game, settings))
-    return read(data)
+        raise UsageError(f"cannot read {path}: {describe_error(error)}", "name a journal or a record") from error
 
 
 def read_journal_record(path: str, *, private: bool = False) -> Record:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any, TextIO
 
-from pi_controller.journal.convert import Played
 from pi_controller.record import record_line
 from pi_controller.record.model import Check, Comment, Entry, Move, Record, Ruling
 from pi_controller.record.playthrough import SET
@@ -16,11 +15,8 @@ from pi_controller.rules.play import draw_sheet
 from pi_controller.text import strip_controls
 
 
-def as_text(record: Record, out: TextIO, to: int | None = None, played: Played | None = None) -> None:
-    """Write the game as text to `out`, only the first `to` entries if given. Raises `RecordError`.
-
-    `played` puts an action of a game into words; without it, or if it returns "", the record's own form is shown.
-    """
+def as_text(record: Record, out: TextIO, to: int | None = None) -> None:
+    """Write the game as text to `out`, only the first `to` entries if given. Raises `RecordError`."""
     playthrough = start_playthrough(record)
     teams = " and ".join(f"{format_text(name)} ({team})" for team, name in sorted(record.teams.items()))
     out.write(
@@ -40,18 +36,11 @@ def as_text(record: Record, out: TextIO, to: int | None = None, played: Played |
             if turn:
                 out.write(f"\n{draw_sheet(f'{word} {turn}', game, before)}\n")
         taken = "   (undone)" if isinstance(entry, Move | Ruling) and entry.superseded else ""
-        out.write(f"{n:>5}  {_line_of(entry, record, played)}{taken}\n")
+        out.write(f"{n:>5}  {record_line.format_entry(entry, record.game).lstrip(' ~')}{taken}\n")
         if isinstance(entry, Move) and not taken and entry.action.get("do") == SET:
             out.write(f"{draw_sheet('Score set by hand', game, playthrough.sheet)}\n")
     over = game.is_over(playthrough.state)
     out.write(f"\n{draw_sheet('End' if over else 'In progress', game, playthrough.sheet)}\n")
-
-
-def _line_of(entry: Entry, record: Record, played: Played | None) -> str:
-    words = ""
-    if played and isinstance(entry, Move):
-        words = played(record.game, entry.action, {**record.teams})
-    return record_line.format_entry(entry, record.game, words=words).lstrip(" ~")
 
 
 def as_json(record: Record, out: TextIO, to: int | None = None) -> None:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from pi_controller.record.model import Check, Comment, Entry, Move, RecordError, Ruling
 from pi_controller.record.notation import format_action, parse_action
-from pi_controller.record.table_facts import format_words
 from pi_controller.record.tokens import ARROW, Token, format_text, format_token, parse_text, scan
 from pi_controller.rules.base import Json
 from pi_controller.text import format_value
@@ -65,11 +64,8 @@ def parse(text: str, game: str) -> RecordLine:
     return RecordLine(Move(parse_action(game, tokens), calls, t, by, comment, superseded), number)
 
 
-def format_entry(entry: Entry, game: str, number: int | None = None, words: str = "") -> str:
-    """Return the line for `entry` in a record of `game`; `number` is that of the hide or turn that an action begins.
-
-    If `words` are given, an action is shown in these, for people; such a line cannot be read back.
-    """
+def format_entry(entry: Entry, game: str, number: int | None = None) -> str:
+    """Return the line for `entry` in a record of `game`; `number` is that of the hide or turn that an action begins."""
     match entry:
         case Comment(text=text):
             return f"   ; {format_text(text)}".rstrip()
@@ -85,12 +81,11 @@ def format_entry(entry: Entry, game: str, number: int | None = None, words: str 
             parts = [
                 lead,
                 _clock(entry.t),
-                words or format_action(game, entry.action),
+                format_action(game, entry.action),
                 f"[{entry.by}]" if entry.by else "",
             ]
             if entry.calls:
-                called = ", ".join(map(format_words, entry.calls))
-                parts += [ARROW, *((called,) if words else entry.calls)]
+                parts += [ARROW, *entry.calls]
             return " ".join((*filter(None, parts), *_format_comment(entry.comment)))
 
 

@@ -9,7 +9,7 @@ import json
 import re
 from dataclasses import dataclass
 from math import isfinite
-from typing import NoReturn, cast
+from typing import NoReturn
 
 from pi_controller.record.model import RecordError
 from pi_controller.rules.base import Json
@@ -121,17 +121,6 @@ def remove_controls(line: str) -> str:
 def is_same_json(a: Json, b: Json) -> bool:
     """Return True if two values are equal as JSON, in which true, 1 and 1.0 differ."""
     return json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)
-
-
-def decode_object(text: str) -> dict[str, Json]:
-    """Return the JSON object in `text`. Raises `RecordError`."""
-    try:
-        value = _DECODER.decode(text)
-    except (ValueError, RecursionError) as error:
-        raise RecordError(f"not JSON: {format_value(text)}") from error
-    if not isinstance(value, dict):
-        raise RecordError(f"an action is an object, not {format_value(value)}")
-    return cast("dict[str, Json]", value)
 
 
 def _json(text: str, at: int) -> tuple[Json, int]:

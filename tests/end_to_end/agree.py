@@ -48,7 +48,6 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))  # random_play.py
 
 from random_play import CALLS, Input, RandomPlay, Setup, check_makers, players, setup_of
 
-from pi_controller.journal.convert import from_sheet, to_sheet
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.read_record import read_journal_record
 from pi_controller.journal.sheet import sheet_of
@@ -411,13 +410,10 @@ def _record(sitting):
         return "its end", f"{course.sheet}\n    {now}"
     if any(action["do"] == SET for action in actions):
         return None  # which a score sheet cannot tell
-    out, lines = StringIO(), [line.encode() for line in to_sheet(again)]
+    out, lines = StringIO(), [json.dumps(move.action).encode() for move in again.moves()]
     status = sheet.run(sitting.game, lines, out)
     last = json.dumps(json.loads(out.getvalue().splitlines()[-1]).get("state"))
-    if status or last != now:
-        return "score sheet", f"status {status}\n    {last}\n    {now}"
-    faults = from_sheet(b"\n".join(lines), sitting.game).faults
-    return ("from the score sheet", f"{faults}") if faults else None
+    return ("score sheet", f"status {status}\n    {last}\n    {now}") if status or last != now else None
 
 
 EACH = {

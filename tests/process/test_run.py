@@ -122,7 +122,7 @@ def test_next_game_begins_without_restart_and_survives_kill(start, tmp_path, cap
     (kept,) = tmp_path.glob("j-*.sqlite")
     for verb, *more, said in (
         ("verify", "Upper"),
-        ("replay", "Upper has won by forfeit"),
+        ("replay", "winner A, finish forfeit"),
         ("record", "forfeit"),
         ("export", "-o", str(tmp_path / "kept"), ""),
     ):

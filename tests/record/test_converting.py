@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.journal.convert import from_journal, from_sheet, to_sheet
+from pi_controller.journal.convert import from_journal
 from pi_controller.journal.rendering import as_json, as_text
 from pi_controller.record.file import read
 from pi_controller.record.model import Check, Move, Record, RecordError
@@ -152,17 +152,6 @@ def test_journals_that_tell_no_game():
         from_journal([(1, OPENED), (1, hit(101.0, found=True))])
     with pytest.raises(RecordError, match="no game 'chess'"):
         from_journal([(1, GameOpened(0.0, "chess", "1", "", {}, {}))])
-
-
-def test_from_and_to_a_score_sheet():
-    data = b'\xef\xbb\xbf{"do":"toss","winner":"A"}\r\n\nnonsense\n[1]\n{"do":"hit","found":1}\n'
-    data += b'{"do":"hit","found":true}\n'
-    data += b'{"do":"toss","winner":"A"}\n{"do":"hit","do":"hit","found":true}\n'
-    record = from_sheet(data, game("dakota", {"points": 3}))
-    assert [fault.line for fault in record.faults] == [3, 4, 5, 7, 8]
-    assert dict(record.options) == {"points": 3}
-    assert list(map(json.loads, to_sheet(record))) == [{"do": "toss", "winner": "A"}, {"do": "hit", "found": True}]
-    assert read(write(record).encode()) == record
 
 
 def test_json_output_has_one_line_per_entry():

@@ -7,7 +7,6 @@ from cases import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_controller.journal.convert import from_sheet, to_sheet
 from pi_controller.record.file import read
 from pi_controller.record.writing import write
 from pi_controller.rules import registry
@@ -30,18 +29,6 @@ def test_records_read_back_as_they_were_written(fuzz, name):
         assert write(again) == text
 
     one()
-
-
-@given(st.integers(0, 2**32))
-@settings(max_examples=cases(15, 60), deadline=None)
-def test_score_sheet_of_a_record_gives_same_actions(fuzz, seed):
-    record = fuzz.record_of(random.Random(seed))
-    data = "\n".join(to_sheet(record)).encode()
-    again = from_sheet(data, registry.game(record.game, record.options))
-    assert again.faults == []
-    assert [(move.action, move.calls) for move in again.moves()] == [
-        (move.action, move.calls) for move in record.moves()
-    ]
 
 
 @given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode), st.sampled_from([*registry.names(), ""]))

@@ -8,7 +8,7 @@ import pytest
 from cases import cases
 from random_play import steps
 
-from pi_controller.journal.convert import from_journal, from_sheet, to_sheet
+from pi_controller.journal.convert import from_journal
 from pi_controller.journal.rendering import as_json, as_text
 from pi_controller.record.file import read
 from pi_controller.record.model import Move, Record, RecordError
@@ -92,15 +92,6 @@ def test_game_continues_from_a_set_score():
     told = out.getvalue()
     assert told.count("Score set by hand") == 1
     assert "(undone)" in told
-
-
-def test_a_score_sheet_cannot_tell_it():
-    with pytest.raises(RecordError, match="the judge set the score"):
-        list(to_sheet(from_journal(RECORDS)))
-    taken_back = [*RECORDS, (12, Undone(112.0, 3))]
-    assert len(list(to_sheet(from_journal(taken_back)))) == 1, "one that was taken back is in nobody's way"
-    record = from_sheet(b'{"do":"toss","winner":"A"}\n{"do":"set","middle":20}\n', DAKOTA)
-    assert [fault.message for fault in record.faults] == ["a score sheet cannot set the score by hand"]
 
 
 def test_impossible_set_score_is_refused_with_every_fault():

@@ -5,7 +5,7 @@ import random
 
 import msgspec
 import pytest
-from random_play import steps
+from random_play import legal_action
 
 from pi_controller.cli.replay import replay as main
 from pi_controller.errors import JournalError, UsageError
@@ -33,18 +33,18 @@ from pi_controller.table.table import Command, Table
 from pi_controller.table.view import View, view_of
 
 TOLD = (
-    "Hide 1: Red hides",
-    "       middle    ||||||||||||||||     16",
-    "    8  the hand went under 3 1 4 2",
-    "   11  first hit, pad 1: missed   (undone)",
-    "   13  first hit, pad 3: missed [judge]",
-    "   17  second hit, pad 2: found [judge] -> paguga",
-    "   18  the bead was under pad 2; as sealed",
-    "Hide 2: Red hides",
-    "       Red (A)   ||||||||              8",
-    "   21  settled as a foul of the hider: left position [judge] -> foul",
-    "In progress: hide 2, show",
-    "       Blue (B)  ||||                  4",
+    "    2  @0:04 hit missed 1   (undone)",
+    "    3  ! @0:05 taken back: pad 3",
+    "Hide 1: hider A, owed first",
+    "  sticks A  ||||                   4",
+    "    4  @0:06 hit missed 3 [judge]",
+    "    6  @0:08 hit found 2 [judge] -> paguga",
+    "    7  ; hide 1: the bead lay under pad 2",
+    "Hide 2: hider A, owed first",
+    "  sticks A  ||||| |||         8",
+    "    8  @0:10 foul hider left_position [judge] -> foul",
+    "In progress: hider B, owed first",
+    "  sticks B  ||||              4",
 )
 
 
@@ -74,16 +74,16 @@ def path(tmp_path):
 def test_hide_by_hide(path, capsys):
     assert main([str(path)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line for line in lines if line in TOLD] == [*TOLD]
-    assert [line.split()[0] for line in lines if "[judge]" in line] == ["13", "17", "21"]
+    assert list(dict.fromkeys(line for line in lines if line in TOLD)) == [*TOLD]
+    assert [line.split()[0] for line in lines if "[judge]" in line] == ["4", "6", "8"]
 
 
-def test_replay_stops_at_the_given_event(path, capsys):
-    assert main([str(path), "--to", "8"]) == 0
+def test_replay_stops_at_the_given_entry(path, capsys):
+    assert main([str(path), "--to", "3"]) == 0
     said = capsys.readouterr().out
-    assert TOLD[2] in said
-    assert "   11" not in said
-    assert "In progress: hide 1, check" in said
+    assert TOLD[1] in said
+    assert "    4  " not in said
+    assert "In progress: hider A, owed first" in said
 
 
 def test_as_json(path, capsys):
@@ -111,12 +111,14 @@ def test_unreplayable_input_is_refused(path, tmp_path):
         main([str(path), "--to", "0"])
     with Journal(tmp_path / "fresh"):
         pass
-    with pytest.raises(JournalError, match="no game yet"):
-        main([str(tmp_path / "fresh")])
+    for how, error in (([], RecordError), (["--json"], JournalError)):
+        with pytest.raises(error, match="no game yet"):
+            main([str(tmp_path / "fresh"), *how])
     with Journal(tmp_path / "odd") as journal:
         journal.append([Ready(0.0)])
-    with pytest.raises(JournalError, match="does not name its game"):
-        main([str(tmp_path / "odd")])
+    for how, error in (([], RecordError), (["--json"], JournalError)):
+        with pytest.raises(error, match="does not name its game"):
+            main([str(tmp_path / "odd"), *how])
 
 
 SHEET = {
@@ -124,14 +126,13 @@ SHEET = {
     "situation": None, "winner": None, "finish": None,
 }  # fmt: skip
 SAID = (
-    "    4  Ann, judge: the toss: A",
-    "    6  Ann, judge: the table stands so: the sticks had fallen over",
-    "    8  Ann, judge: play goes on without what the mat feels: the drums",
-    "   11  Ann, judge: played by eye: the judge says what is found",
-    "   13  Ann, judge: team A protests, play stands: his sleeve",
-    "   15  Ann, judge: the protest is open still, play goes on: decided after the game",
-    "   17  Ann, judge: the clock is stopped",
-    "   19  Ann, judge: the clock runs on",
+    "    1  @0:01 toss A [judge] ; Ann, judge",
+    "    3  ! @0:03 Ann, judge: play goes on without what the mat feels: the drums",
+    "    4  ; played by eye: the judge says what is found",
+    "    5  ! @0:05 Ann, judge: team A protests, play stands: his sleeve",
+    "    6  ! @0:06 Ann, judge: the protest is open still, play goes on: decided after the game",
+    "    7  ! @0:07 Ann, judge: the clock is stopped",
+    "    8  ! @0:08 Ann, judge: the clock runs on",
 )
 
 
@@ -156,7 +157,8 @@ def test_replay_prints_table_calls(tmp_path, capsys):
     assert main([str(path)]) == 0
     out = capsys.readouterr().out
     assert [line for line in out.splitlines() if line in SAID] == [*SAID]
-    assert "       B (B)   ||||||||||||||       14  *\n" in out
+    assert out.count("  sticks B  ||||| ||||| ||||   14\n") == 2
+    assert "Ann, judge: the table stands so: the sticks had fallen over" in out
     assert main([str(path), "--json"]) == 0
     kinds = [json.loads(line).get("kind") for line in capsys.readouterr().out.splitlines()]
     assert {"set", "sensors_used", "protest", "ruling", "clock", "by_eye", "called"} <= set(kinds)
@@ -210,19 +212,19 @@ def test_record_error_is_printed_beside_the_replay(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", registry.names())
-def test_replay_prints_any_score_sheet(name, tmp_path, capsys):
+def test_judged_game_replays_like_its_record(name, tmp_path, capsys):
     chance = random.Random(name)
-    players = {"players": "Ana,Bo"} if "players" in registry.game(name).settings else {}
-    rules = registry.game(name, players)
-    state, actions = rules.opening(), []
-    for _, action, after, _ in steps(chance, rules, 30):
-        actions.append(action)
-        state = after
-    path = tmp_path / "sheet.jsonl"
-    path.write_text("".join(json.dumps(action) + "\n" for action in actions), "utf-8")
-    how = ["--game", name, *(f"--set={option}={value}" for option, value in players.items())]
-    assert main([str(path), "--json", *how]) == 0
-    last = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert last == json.loads(json.dumps({"state": rules.sheet(state), "over": rules.is_over(state)}))
-    assert main([str(path), *how]) == 0
-    assert f"{name} {rules.version}" in capsys.readouterr().out
+    rules = registry.game(name)
+    path = tmp_path / "game.sqlite"
+    with Journal(path) as journal:
+        table = Table(journal, rules, {"A": "Red", "B": "Blue"}, referee_for(rules, None, bytes))
+        for n in range(400):
+            if table.view.phase == "over":
+                break
+            table.judge(JudgeAction(float(n), legal_action(chance, rules, table.story.state)))
+    assert main([str(path)]) == 0
+    told = capsys.readouterr().out
+    assert main([str(path), "--json"]) == 0
+    assert capsys.readouterr().out.count("\n") > 3
+    assert name in told
+    assert told.count("\n") > 10
