@@ -28,7 +28,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "ports": ("board", "list the serial ports, the selected one, and the boards that answer"),
     "flash": ("board", "write the firmware to the mat board, or check that it is there"),
     "judges": ("tables", "manage the accounts of the judge's console, and issue PINs"),
-    "voice": ("words", "list the called words with the quality of their recordings, or play one"),
+    "voice": ("words", "list the called words and their recordings, or play one"),
     "languages": ("words", "list the languages, how complete each is, and its authority"),
     "calibrate": ("board", "measure the mat step by step and save the results as a profile"),
     "score": ("pipes", "keep score: actions in, states and called words out, a JSON object a line"),

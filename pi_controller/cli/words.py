@@ -22,8 +22,8 @@ def voice_parser() -> Parser:
     """Return the parser of `voice`."""
     parser = Parser(
         "voice",
-        "List a game's words with the quality of their recordings, or play one.",
-        "0 no faults, 1 a recording cannot be played or should be made again",
+        "List a game's words and their recordings, or play one.",
+        "0 no faults, 1 a recording cannot be played",
     )
     add_settings(parser, "the table's settings: [voice] and the game")
     parser.add_argument("--folder", metavar="FOLDER", help="the recordings (default: [voice] folder)")
@@ -33,7 +33,7 @@ def voice_parser() -> Parser:
 
 
 def voice(argv: Sequence[str]) -> int:
-    """List or play the recordings; return 1 if one cannot be played or should be recorded again. Raises `MatError`."""
+    """List or play the recordings; return 1 if one cannot be played. Raises `MatError`."""
     args = voice_parser().parse_args(argv)
     from pi_controller.display import word_recordings
     from pi_controller.rules.registry import game
@@ -52,8 +52,6 @@ def voice(argv: Sequence[str]) -> int:
 
 
 def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) -> int:
-    import statistics
-
     from pi_controller.display import announcement, word_recordings
     from pi_controller.display.game_display import get_show
     from pi_controller.display.i18n import ENGLISH
@@ -63,38 +61,32 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
         print(f"No words are called at a table of {played}.")
         return 0
     clips: dict[str, Clip] = {}
-    faults: dict[str, list[str]] = {}
+    faults: dict[str, str] = {}
     for call in words:
         path = word_recordings.find(folder, played, call) if folder else None
         try:
             if path is not None:
                 clips[call] = word_recordings.load(path)
         except word_recordings.WordRecordingError as error:
-            faults[call] = [f"{error.message}; {error.hint}"]
-    measured = {call: word_recordings.measure(clip) for call, clip in clips.items()}
-    usual = statistics.median(one.rms_db for one in measured.values()) if len(measured) > 2 else None
+            faults[call] = f"{error.message}; {error.hint}"
     if folder is None:
         print(f"{played}: no recordings: [voice] folder is empty")
     else:
         print(f"{played}: {len(clips)} of {len(words)} words have a recording in {folder}")
     for call in words:
         line = f"  {call:<13} "
-        if call in measured:
-            one = measured[call]
-            faults[call] = word_recordings.suggest_improvements(one, usual)
-            sounds = "stereo" if one.channels == 2 else "mono"
-            line += f"{one.seconds:4.1f} s  peak {one.peak_db:5.1f} dB  loudness {one.rms_db:5.1f} dB"
-            line += f"  {one.rate} Hz {sounds}"
-        elif call not in faults:
+        if call in clips:
+            line += f"{clips[call].seconds:4.1f} s"
+        elif call in faults:
+            line += faults[call]
+        else:
             spoken = wanted.english and announcement.is_english_word(call, played)
             line += "spoken in English" if spoken else f"silent: no {played}/{call}.wav"
-        print(line.rstrip())
-        for fault in faults.get(call, ()):
-            print(f"    {fault}")
+        print(line)
     unused = list(_list_unused(folder, played))
     for name, why in unused:
         print(f"  {name}: {why}")
-    return 1 if unused or any(faults.values()) else 0
+    return 1 if unused or faults else 0
 
 
 def _list_unused(folder: Path | None, played: str) -> Iterator[tuple[str, str]]:

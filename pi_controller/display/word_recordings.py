@@ -1,12 +1,10 @@
 """Recordings of a community: one file a word, `FOLDER/GAME/WORD.wav` (or .flac, .ogg, .opus, .mp3).
 
-Each game defines its words (`Show.words`); a word without a file is silent. This module also measures files, so that a
-speaker learns of bad recordings before a tournament.
+Each game defines its words (`Show.words`); a word without a file is silent.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,34 +21,13 @@ FORMATS = (".wav", ".flac", ".ogg", ".opus", ".mp3")
 """File formats in the order of preference."""
 MAX_WORD_S = 10.0
 """Longest recording that is played."""
-_LONG_S, _SHORT_S, _LEAD_S = 3.0, 0.15, 0.25
-_FULL, _LOW_DB, _APART_DB = 0.999, -20.0, 6.0
-_LEAST_RATE = 16000
 _RATES = range(4000, 192001)  # aplay refuses others, or misreads them as thousands
-_SILENT_DB = -40.0  # relative to the peak; below this it is silence
 
 
 class WordRecordingError(MatError, ValueError):
     """A recording cannot be played."""
 
     code = "recording"
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """Measurements of a recording.
-
-    Its length and the silence before the sound (seconds), its peak and its loudness (RMS of the audible part) in dB
-    below full scale, the number of samples at full scale, its channels and frames a second.
-    """
-
-    seconds: float
-    lead_s: float
-    peak_db: float
-    rms_db: float
-    full: int
-    channels: int
-    rate: int
 
 
 def is_folder(path: Path) -> bool:
@@ -102,48 +79,3 @@ def decode_audio(file: Path | BinaryIO, name: str, where: str) -> Clip:
     if len(samples) > rate * MAX_WORD_S:
         raise WordRecordingError(f"{where} lasts over {MAX_WORD_S:.0f} s: it is not played", "cut it to the word alone")
     return Clip(name, samples if samples.shape[1] <= 2 else samples.mean(axis=1, keepdims=True, dtype=np.float32), rate)
-
-
-def measure(clip: Clip) -> Measured:
-    """Return the measurements of a recording."""
-    samples = np.abs(clip.samples).max(axis=1)
-    peak = float(samples.max())
-    (audible,) = np.nonzero(samples > peak * 10 ** (_SILENT_DB / 20))
-    loud = clip.samples[audible[0] : audible[-1] + 1] if len(audible) else clip.samples
-    return Measured(
-        clip.seconds,
-        float(audible[0]) / clip.rate if len(audible) else clip.seconds,
-        _db(peak),
-        _db(float(np.sqrt(np.mean(np.square(loud, dtype=np.float64))))),
-        int(np.count_nonzero(samples >= _FULL)),
-        clip.samples.shape[1],
-        clip.rate,
-    )
-
-
-def suggest_improvements(one: Measured, usual_rms_db: float | None = None) -> list[str]:
-    """Return instructions to improve a recording, the most important first; `usual_rms_db` is the loudness of all
-    words.
-    """
-    faults: list[str] = []
-    if one.full >= 3:
-        faults.append("too loud when it was recorded: stand further from the microphone and record it again")
-    if one.peak_db < _LOW_DB:
-        faults.append(f"quiet (peak {one.peak_db:.0f} dB): raise it to a peak of about -3 dB, or record it nearer")
-    if one.seconds > _LONG_S:
-        faults.append(f"long ({one.seconds:.1f} s): play goes on while it sounds; cut it to under {_LONG_S:.0f} s")
-    if one.seconds < _SHORT_S:
-        faults.append(f"only {one.seconds:.2f} s: is it cut off?")
-    if one.lead_s > _LEAD_S:
-        faults.append(f"{one.lead_s:.1f} s of silence before the word: cut it away, or it is called late")
-    if one.rate < _LEAST_RATE:
-        faults.append(f"{one.rate} samples a second sound like a telephone: record with 44100 or 48000")
-    if usual_rms_db is not None and abs(apart := one.rms_db - usual_rms_db) > _APART_DB:
-        faults.append(
-            f"{abs(apart):.0f} dB {'louder' if apart > 0 else 'quieter'} than the other words: bring it to theirs"
-        )
-    return faults
-
-
-def _db(level: float) -> float:
-    return 20 * float(np.log10(max(level, 1e-6)))

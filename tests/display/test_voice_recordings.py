@@ -110,38 +110,3 @@ def test_folder_with_overlong_name_is_refused(tmp_path):
     assert not word_recordings.is_folder(tmp_path / ("x" * 5000))
     with pytest.raises(word_recordings.WordRecordingError, match="cannot be read"):
         word_recordings.find(tmp_path / ("x" * 5000), "dakota", "paguga")
-
-
-def of(clip, samples):
-    made = clip()
-    return word_recordings.measure(type(made)("one", np.asarray(samples, np.float32)[:, None], 8000))
-
-
-def test_a_recording_is_measured(clip):
-    one = word_recordings.measure(clip(1.0))
-    assert one.seconds == 1.0
-    assert one.peak_db == pytest.approx(-6.0, abs=0.1)
-    assert one.rms_db == pytest.approx(-9.0, abs=0.1)
-    assert (one.full, one.channels, one.rate) == (0, 1, 8000)
-    late = of(clip, np.concatenate([np.zeros(4000), clip(0.5).samples[:, 0]]))
-    assert late.lead_s == pytest.approx(0.5, abs=0.01)
-    assert late.rms_db == pytest.approx(-9.0, abs=0.1), "silence before the word does not make it quieter"
-    silent = of(clip, np.zeros(8000))
-    assert silent.peak_db == -120.0
-
-
-def test_advice_names_each_fault_of_a_recording(clip):
-    good = word_recordings.measure(clip(0.8, rate=44100))
-    assert word_recordings.suggest_improvements(good) == []
-    assert word_recordings.suggest_improvements(good, good.rms_db + 3) == []
-    for samples, said in (
-        (np.ones(8000), "too loud"),
-        (0.01 * clip(1.0).samples[:, 0], "quiet"),
-        (clip(4.0).samples[:, 0], "long"),
-        (clip(0.1).samples[:, 0], "cut off"),
-        (np.concatenate([np.zeros(4000), clip(0.5).samples[:, 0]]), "silence before the word"),
-        (clip(0.5).samples[:, 0], "like a telephone"),
-    ):
-        assert any(said in one for one in word_recordings.suggest_improvements(of(clip, samples))), said
-    assert "10 dB louder than the other words" in word_recordings.suggest_improvements(good, good.rms_db - 10)[-1]
-    assert "10 dB quieter than the other words" in word_recordings.suggest_improvements(good, good.rms_db + 10)[-1]

@@ -1,4 +1,4 @@
-"""`moccasin-mat voice`: which words there are, how good they are, what to do, and one of them played."""
+"""`moccasin-mat voice`: which words there are, which have a recording, and one of them played."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ def test_no_folder_lists_the_expected_files(capsys):
     assert all(f"silent: no dakota/{call}.wav" in said for call in get_show("dakota", ENGLISH).words)
 
 
-def test_good_recording_is_measured_without_advice(record, tmp_path, capsys):
+def test_recording_is_listed_with_its_length(record, tmp_path, capsys):
     record("dakota", "paguga", rate=44100, seconds=0.8)
     assert cli(["voice", "--folder", str(tmp_path)]) == 0
     said = capsys.readouterr().out
     assert "1 of 10 words have a recording" in said
     (line,) = [line for line in said.splitlines() if line.strip().startswith("paguga")]
-    assert line.split() == ["paguga", "0.8", "s", "peak", "-6.0", "dB", "loudness", "-9.0", "dB", "44100", "Hz", "mono"]
+    assert line.split() == ["paguga", "0.8", "s"]
 
 
 def test_faulty_recordings_are_listed_and_exit_1(record, tmp_path, capsys):
-    record("dakota", "paguga", rate=44100, level=0.01)
+    record("dakota", "paguga", rate=44100)
     record("dakota", "wheya").write_bytes(b"broken")
     record("dakota", "obojum", rate=44100)
     record("dakota", "obojun", rate=44100)
@@ -37,22 +37,12 @@ def test_faulty_recordings_are_listed_and_exit_1(record, tmp_path, capsys):
     (tmp_path / "dakota" / "notes.txt").write_text("who spoke")
     assert cli(["voice", "--folder", str(tmp_path), "--game", "dakota"]) == 1
     said = capsys.readouterr().out
-    assert "quiet (peak -40 dB)" in said
     assert "wheya.wav cannot be read" in said
     assert "obojum.wav: not a word of dakota, never played" in said
     assert "foul.WAV cannot be read" in said
     assert "yawapi.m4a: not a format that can be played" in said
     assert "hidden" not in said
     assert "notes" not in said
-
-
-def test_much_louder_word_is_reported(record, tmp_path, capsys):
-    for call in ("paguga", "wheya", "yawapi", "obojun"):
-        record("dakota", call, rate=44100, level=0.15)
-    record("dakota", "sahdogan", rate=44100, level=0.9)
-    assert cli(["voice", "--folder", str(tmp_path)]) == 1
-    said = capsys.readouterr().out
-    assert said.count("louder than the other words") == 1
 
 
 def test_the_settings_say_folder_game_and_english(record, tmp_path, capsys):
