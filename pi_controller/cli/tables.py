@@ -114,9 +114,9 @@ def exhibit(argv: Sequence[str]) -> int:
     if args.sim:
         import random
 
-        from pi_controller.simulation.visitors import CIVIL, Visitors
+        from pi_controller.simulation.visitors import Visitors
 
-        visitors = [Visitors(random.Random(args.seed), CIVIL)]  # noqa: S311 - it decides for simulated people alone
+        visitors = [Visitors(random.Random(args.seed))]  # noqa: S311 - it decides for simulated people alone
     with report_start_faults(own_channel()):
         options = {
             "report": partial(_report, path),

@@ -1,4 +1,4 @@
-"""Simulated visitors of an installation: thirteen kinds, some of them malicious.
+"""Simulated visitors of an installation.
 
 They know only the touches allowed now, as a person in front of the screen does. A visitor is a function of time, chance
 and the `Exhibit`; `Visitors` brings one after another, with pauses between. This is a simulation: children do more.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.exhibit.stage import IDLE
 from pi_controller.pads import EVERY_PAD
-from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
+from pi_controller.sensing.events import Bead, BeadsAtRest, HandIn, HandOut
 from pi_controller.table.table import Observer
 
 if TYPE_CHECKING:
@@ -25,11 +25,15 @@ TIDIES = 0.8
 """Probability that a visitor has hidden the bead before pressing ready, and that the bead is taken up afterwards."""
 
 
-class Visitor:
-    """One visitor of a `kind`, who arrived at `t`."""
+Kind = Callable[["Visitor", float, "Exhibit"], float]
+"""Does a visitor's next action at a time in an exhibit; returns the seconds until the one after it."""
 
-    def __init__(self, kind: str, rng: Random, t: float) -> None:
-        self.kind, self.rng, self.came = kind, rng, t
+
+class Visitor:
+    """One visitor of a `kind`, who arrived at `t` and does `act`."""
+
+    def __init__(self, kind: str, act: Kind, rng: Random, t: float) -> None:
+        self.kind, self.act, self.rng, self.came = kind, act, rng, t
         self.next_at = t + rng.uniform(0.5, 4.0)
         self.goes_at = t + rng.uniform(15.0, 60.0 if kind == "walks away" else 420.0)
 
@@ -44,7 +48,7 @@ class Visitor:
             game = exhibit.game
             if game is not None and game.view.phase == "show" and self.rng.random() < TIDIES:
                 exhibit.handle_mat_event(t, BeadsAtRest(t, ()))  # the bead is taken up
-            self.next_at = t + KINDS[self.kind](self, t, exhibit)
+            self.next_at = t + self.act(self, t, exhibit)
 
     def touch(self, t: float, exhibit: Exhibit, wanted: Sequence[str] = ()) -> bool:
         """Touch one of the `wanted` controls, or any control except the way back; return True if it was accepted."""
@@ -65,7 +69,9 @@ class Visitor:
         exhibit.handle_mat_event(t, BeadsAtRest(t, (Bead(self.rng.choice(EVERY_PAD)),)))
 
 
-def _plays(kind: str, slow: float = 1.0) -> Callable[[Visitor, float, Exhibit], float]:
+def plays(kind: str, slow: float = 1.0) -> Kind:
+    """Return the action of a visitor who plays a game of this `kind`, `slow` times as slowly as others."""
+
     def act(self: Visitor, t: float, exhibit: Exhibit) -> float:
         wanted = [f"game:{kind}"] if exhibit.stage.name == "choose" else []
         if exhibit.stage.name == "result" and (t >= self.goes_at or self.rng.random() < 0.6):
@@ -78,108 +84,22 @@ def _plays(kind: str, slow: float = 1.0) -> Callable[[Visitor, float, Exhibit], 
 
 def _walks_away(self: Visitor, t: float, exhibit: Exhibit) -> float:
     """Play for a while and leave in the middle of the game."""
-    return _plays("mat")(self, t, exhibit)
+    return plays("mat")(self, t, exhibit)
 
 
-def _reads(self: Visitor, t: float, exhibit: Exhibit) -> float:
-    """Read everything, in every language."""
-    if self.rng.random() < 0.4:
-        exhibit.touch(t, f"language:{self.rng.choice(exhibit.section.languages)}")
-    self.touch(t, exhibit, ["about"] if self.rng.random() < 0.5 else ["leave", "how"])
-    return self.rng.uniform(2.0, 15.0)
-
-
-def _mashes(self: Visitor, t: float, exhibit: Exhibit) -> float:
-    """Touch random controls as fast as possible."""
-    self.touch(t, exhibit)
-    return 0.1
-
-
-def _presses_ready(self: Visitor, t: float, exhibit: Exhibit) -> float:
-    """Press ready twenty times, on the screen and at the mat."""
-    turn = exhibit.turn
-    for _ in range(20):
-        exhibit.touch(t, "ready", turn)
-        exhibit.handle_mat_event(t, Button(t, "ready"))
-    self.touch(t, exhibit)
-    return self.rng.uniform(0.5, 3.0)
-
-
-def _ten_hands(self: Visitor, t: float, exhibit: Exhibit) -> float:
-    """Touch all controls at once with ten hands."""
-    turn, touches = exhibit.turn, list(exhibit.touches)
-    for _ in range(10):
-        if touches:
-            exhibit.touch(t, self.rng.choice(touches), turn)
-        exhibit.handle_mat_event(t, HandIn(t, self.rng.choice(EVERY_PAD), self.rng.choice(("hider", "hitter", None))))
-    return self.rng.uniform(0.3, 2.0)
-
-
-def _jumps(self: Visitor, t: float, exhibit: Exhibit) -> float:
-    """Jump on the mat: strokes on all pads at once, with coins, keys and two beads on it."""
-    exhibit.handle_mat_event(t, Strike(t, EVERY_PAD, self.rng.uniform(-3.0, 40.0), self.rng.random() < 0.5))
-    beads = tuple(Bead(pad) for pad in self.rng.sample((1, 2, 3, 4, None), self.rng.randint(0, 4)))
-    exhibit.handle_mat_event(t, BeadsAtRest(t, beads, self.rng.random() < 0.7))
-    if self.rng.random() < 0.4:
-        self.touch(t, exhibit)
-    return self.rng.uniform(0.2, 3.0)
-
-
-def _unplugs(self: Visitor, t: float, exhibit: Exhibit) -> float:
-    """Pull the cable and plug it in again, and pull the cloth away with the hand on it."""
-    exhibit.handle_mat_event(t, Link(t, up=self.rng.random() < 0.5, why="unplugged"))
-    exhibit.handle_mat_event(t, HandOut(t, self.rng.choice(EVERY_PAD), sure=False))
-    if self.rng.random() < 0.5:
-        self.touch(t, exhibit)
-    return self.rng.uniform(0.5, 5.0)
-
-
-def _comes_and_goes(self: Visitor, t: float, exhibit: Exhibit) -> float:
-    """Begin and leave repeatedly."""
-    self.touch(t, exhibit, ["leave"] if self.rng.random() < 0.5 else [])
-    return self.rng.uniform(0.2, 2.0)
-
-
-def _holds(self: Visitor, t: float, exhibit: Exhibit) -> float:
-    """Occupy the installation: confirm being present, but only change how the screen looks."""
-    if exhibit.stage.name in IDLE:
-        self.touch(t, exhibit)
-    exhibit.touch(t, self.rng.choice(("low", "here", f"language:{exhibit.section.languages[0]}")), exhibit.turn)
-    return 5.0
-
-
-def _forges(self: Visitor, t: float, exhibit: Exhibit) -> float:
-    """Send touches that the screen does not offer: other names, other turns, nonsense."""
-    names = ("pad:0", "pad:5", "pad:x", "game:all", "answer:found", "next", "", ":", "language:xx", "leave:1", "x" * 40)
-    for _ in range(5):
-        exhibit.touch(t, self.rng.choice(names), exhibit.turn + self.rng.randint(-3, 3))
-    self.touch(t, exhibit)
-    return self.rng.uniform(0.3, 2.0)
-
-
-KINDS: Mapping[str, Callable[[Visitor, float, Exhibit], float]] = {
-    "plays the mat": _plays("mat"),
-    "plays a friend": _plays("teams"),
-    "learns": _plays("learn", slow=2.5),
+KINDS: Mapping[str, Kind] = {
+    "plays the mat": plays("mat"),
+    "plays a friend": plays("teams"),
+    "learns": plays("learn", slow=2.5),
     "walks away": _walks_away,
-    "reads": _reads,
-    "mashes": _mashes,
-    "presses ready twenty times": _presses_ready,
-    "ten hands at once": _ten_hands,
-    "jumps on the mat": _jumps,
-    "unplugs": _unplugs,
-    "comes and goes": _comes_and_goes,
-    "holds on to it": _holds,
-    "forges touches": _forges,
 }
-"""Action of each kind; it returns the seconds until its next action."""
-CIVIL = ("plays the mat", "plays a friend", "learns", "walks away")
+"""Action of each kind."""
 
 
 class Visitors(Observer["Installation"]):
     """Brings visitors to an installation, one after another, each of one of `kinds`."""
 
-    def __init__(self, rng: Random, kinds: Sequence[str] = tuple(KINDS)) -> None:
+    def __init__(self, rng: Random, kinds: Mapping[str, Kind] = KINDS) -> None:
         self._rng, self._kinds = rng, kinds
         self._visitor: Visitor | None = None
         self._comes_at: float | None = None
@@ -205,9 +125,9 @@ class Visitors(Observer["Installation"]):
             if t >= self._visitor.goes_at and (self._visitor.lingers or exhibit.stage.name in IDLE):
                 self.go(t)
         elif idle and t >= self._comes_at:
-            kind = self._rng.choice(self._kinds)
+            kind = self._rng.choice([*self._kinds])
             self.came[kind] += 1
-            self._visitor = Visitor(kind, self._rng, t)
+            self._visitor = Visitor(kind, self._kinds[kind], self._rng, t)
 
     def go(self, t: float) -> None:
         """Let the present visitor leave and another one come later."""

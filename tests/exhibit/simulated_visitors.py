@@ -22,6 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from exhibit_rig import Rig
+from rude_visitors import EVERY_KIND
 
 from pi_controller.errors import MatError
 from pi_controller.exhibit.crash_count import CrashCounter
@@ -29,7 +30,7 @@ from pi_controller.exhibit.stage import IDLE
 from pi_controller.exhibit.usage import Usage, usage_path
 from pi_controller.journal.verify import verify_journal
 from pi_controller.sensing.events import Link
-from pi_controller.simulation.visitors import KINDS, Visitors
+from pi_controller.simulation.visitors import Visitors
 
 STEP_S = 0.2
 
@@ -99,7 +100,7 @@ def run(hours, seed=1, mat="screen", folder=None, say=lambda *_: None, cuts=0, r
         raise SystemExit("--cuts takes --record FOLDER, --resets takes --mat sensors")
     keep = {"folder": folder, "record": True, "usage": True, "keep_mb": 1000} if folder is not None else {}
     rig = Rig(seed, mat=mat, languages=("en", "oj"), **keep)
-    visitors = Visitors(random.Random(seed))
+    visitors = Visitors(random.Random(seed), EVERY_KIND)
     wrong, longest, busy = [], 0.0, None
     longest_allowed = rig.exhibit.times.longest_s + rig.exhibit.times.answer_s + 1
     memory, end, next_look = [], hours * 3600.0, 0.0
@@ -176,7 +177,8 @@ def main():
     grown = (settled[-1] - settled[0]) / 1024
     for key, value in report.items():
         print(f"{key}: {value}")
-    print(f"kinds: {len(KINDS)}; took {time.monotonic() - began:.0f} s; grown after the first hours: {grown:.1f} MB")
+    took = f"took {time.monotonic() - began:.0f} s; grown after the first hours: {grown:.1f} MB"
+    print(f"kinds: {len(EVERY_KIND)}; {took}")
     return 1 if report["wrong"] or grown > 8 else 0
 
 

@@ -13,7 +13,7 @@ from pi_controller.exhibit.orders import ScreenTouch
 from pi_controller.journal.verify import verify_journal
 from pi_controller.runtime import assembly
 from pi_controller.runtime.assembly import assemble_exhibit
-from pi_controller.simulation.visitors import ABSENCE_S, CIVIL, Visitors
+from pi_controller.simulation.visitors import ABSENCE_S, Visitors
 
 NOW = 1_700_000_000.0
 
@@ -56,7 +56,7 @@ def test_buttons_start_game_unless_mat_is_screen(assembled, monkeypatch, mat, af
 
 
 def test_simulated_visitors_go_when_somebody_touches_the_page(assembled):
-    visitors = Visitors(random.Random(4), CIVIL)
+    visitors = Visitors(random.Random(4))
     daemon = assembled("", visitors, sim=True)
     began = next(n for n, stage in enumerate(stages(daemon, 0.0, 120.0)) if stage == "play")
     assert began

@@ -3,8 +3,7 @@
 import pytest
 from cases import cases
 from load_file import load_file
-
-from pi_controller.simulation.visitors import KINDS
+from rude_visitors import EVERY_KIND
 
 run = load_file("tests/exhibit/simulated_visitors.py").run
 
@@ -27,7 +26,7 @@ def test_with_recording_too(tmp_path):
 
 @pytest.mark.slow
 def test_every_kind_comes():
-    assert sum(1 for came in run(8.0, seed=1)["came"].values() if came) == len(KINDS)
+    assert sum(1 for came in run(8.0, seed=1)["came"].values() if came) == len(EVERY_KIND)
 
 
 @pytest.mark.slow
