@@ -377,6 +377,13 @@ def remaining(end: float | None, t: float) -> str:
     return f"{minutes}:{seconds:02}"
 
 
+def describe_clock_set(by_s: float, tr: Translator) -> str:
+    """Return a sentence about the machine's clock, which was set by `by_s` s (negative: back)."""
+    if by_s > 0:
+        return tr.text("The machine’s clock was set forward by {n} s.", n=round(by_s))
+    return tr.text("The machine’s clock was set back by {n} s.", n=round(-by_s))
+
+
 def sheet_wording(sheet: Sheet) -> Wording:
     """Return the display names of the game and of its actions for a score sheet to sign: `missed, pad 2`."""
     from pi_controller.journal.printed_sheet import Wording  # noqa: PLC0415

@@ -422,6 +422,7 @@ class Exhibit:
             return
         if not game.over:
             game.close()
+            game.table.abandon(t, "the visitors ended the game")
         self._close_table()
         if self._ended is not None:
             self._ended(t, EndedSession(self.kind, ending, max(0.0, t - self.stage.began), game.view.hide))

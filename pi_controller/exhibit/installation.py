@@ -37,6 +37,7 @@ from pi_controller.exhibit.staff_desk import StaffDesk, StaffPage
 from pi_controller.exhibit.staff_setup import select_settings
 from pi_controller.exhibit.stage import IDLE
 from pi_controller.exhibit.usage import Usage, usage_path
+from pi_controller.host.clock import JumpDetector
 from pi_controller.host.machine_health import MachineHealth, is_clock_set, read_health
 from pi_controller.host.place import KEY_CHANGES
 from pi_controller.host.request import RUNNING, restart_request_path
@@ -82,12 +83,17 @@ class Installation(SteppedTable, Observer["Installation"]):
         """Tells why the LED strip is off; "" if it works or there is none. The code that drives the strip sets it."""
         self._wall, self._clock_set, self.examine = wall, clock_set, examine
         self._set_by = 0.0 if wall is None else wall() - t
+        self._jumps = JumpDetector(lambda: self._set_by)
+        self.clock_jump: tuple[float, float] | None = None
+        """When the machine's clock was last set while the program ran, and by how much, s; None if it was not."""
         kept = folder / ".exhibit-texts" if section.folder else None
         own = folder / OWN_TEXTS if recoveries is not None else None
         texts = Path(section.folder) if section.folder else own
         host = HostFiles(texts, kept, optional=not section.folder)
         self.usage = Usage(usage_path(settings))
         self.games = SessionGames(settings, local=self.local)
+        self.cut_off = self.games.withdraw_open_seals(t)
+        """How many seals of recorded games the last run left open because it was killed."""
         self.exhibit = Exhibit(
             section, self.games, secrets.SystemRandom(), t, ended=self.record_session, local=self.local, host=host
         )
@@ -260,6 +266,10 @@ class Installation(SteppedTable, Observer["Installation"]):
         self.staff.read_machine()
 
     def _update_wall_clock(self, t: float) -> None:
-        """Measure how far the wall clock was set since the start, and check whether it was ever set."""
+        """Measure how far the wall clock was set since the start, note a jump, and check whether it was ever set."""
         self._set_by = 0.0 if self._wall is None else self._wall() - t
         self.exhibit.clock_set = self._wall is None or self._clock_set(self.wall_time(t))
+        if by_s := self._jumps.step():
+            self.clock_jump = t, by_s
+            if self.exhibit.game is not None:
+                self.exhibit.game.table.note_clock_set(t, by_s)

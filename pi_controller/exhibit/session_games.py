@@ -6,6 +6,7 @@ by age and by total size, oldest first; the one being played is never pruned.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,12 +16,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pi_controller.config import Settings
+from pi_controller.errors import MatError
 from pi_controller.host.retention import Retention
 from pi_controller.journal.journal import Journal, MemoryJournal
+from pi_controller.referee.facts import Commit, CommitmentWithdrawn, Reveal
 from pi_controller.referee.selection import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules import registry
-from pi_controller.table.table import Table, commitment_context
+from pi_controller.table.table import Table, commitment_context, journalled_game
+
+log = logging.getLogger(__name__)
 
 SESSION_FILES = "exhibit-[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]-[0-9][0-9][0-9][0-9][0-9][0-9]-????.sqlite"
 """Names of the files that may be pruned; all other files in the folder are ignored."""
@@ -28,6 +33,10 @@ TEAMS = {"A": "Visitors A", "B": "Visitors B"}
 AGAINST_THE_MAT = {"A": "Visitor", "B": "The mat"}
 MAX_FLUSH_DELAY_S = 3.0
 """Longest time that hand passes and similar facts wait for the next fact that is flushed to disk."""
+
+
+MAX_CUT_OFF = 8
+"""The newest journals are searched for an open seal at a start: a kill leaves one."""
 
 
 class SessionStart(NamedTuple):
@@ -40,6 +49,16 @@ class SessionStart(NamedTuple):
 def local_time(t: float) -> datetime:
     """Return `t`, seconds since 1970, in the machine's local time."""
     return datetime.fromtimestamp(t).astimezone()
+
+
+def has_open_seal(path: Path) -> bool:
+    """Return whether the last commitment in the journal at `path` was neither opened nor withdrawn.
+
+    Raises `JournalError`.
+    """
+    with Journal(path, read_only=True) as journal:
+        seals = [fact for _, fact in journal.read() if isinstance(fact, Commit | CommitmentWithdrawn | Reveal)]
+    return bool(seals) and isinstance(seals[-1], Commit)
 
 
 class SessionGames:
@@ -72,6 +91,20 @@ class SessionGames:
         self.prune()
         return SessionStart(self._table(t, against, journal), partial(self._close, journal))
 
+    def withdraw_open_seals(self, t: float) -> int:
+        """Withdraw the seals that a killed program left open in the newest journals; return how many it left."""
+        withdrawn = 0
+        with suppress(OSError):
+            for path in sorted(self.list_journals(), key=lambda path: path.stat().st_mtime)[-MAX_CUT_OFF:]:
+                try:
+                    if has_open_seal(path):
+                        with Journal(path) as journal:
+                            self._table(t, "teams", journal)  # a game that is resumed withdraws its seal
+                        withdrawn += 1
+                except MatError as error:
+                    log.warning("the seal in %s cannot be withdrawn: %s", path.name, error.message)
+        return withdrawn
+
     def begin_show(self, t: float) -> SessionStart:
         """Begin the demonstration, a game without visitors that is not recorded."""
         return self._begin_unrecorded(t, "show")
@@ -94,8 +127,9 @@ class SessionGames:
     def _table(self, t: float, against: str, journal: Journal) -> Table:
         teams = AGAINST_THE_MAT if against == "mat" else TEAMS
         bound = commitment_context(journal, self._table_name)
-        referee = referee_for(self._game, self._referee, self._random_bytes, bound)
-        return Table(journal, self._game, teams, referee, t, gather_s=MAX_FLUSH_DELAY_S)
+        game = journalled_game(journal, self._game)
+        referee = referee_for(game, self._referee, self._random_bytes, bound)
+        return Table(journal, game, teams, referee, t, gather_s=MAX_FLUSH_DELAY_S)
 
     def _close(self, journal: Journal) -> None:
         journal.close()

@@ -28,6 +28,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from pi_controller.config import Settings
+from pi_controller.display import phrases
 from pi_controller.display.i18n import Translator, translator
 from pi_controller.display.sound import TEST_TONES, SoundError, tones
 from pi_controller.errors import SettingsError, describe_error
@@ -165,11 +166,13 @@ def build_staff_view(
     verdict: SelfTestVerdict | None = None,
     lights: str = "",
     update: str = "",
+    clock_jump: tuple[float, float] | None = None,
+    cut_off: int = 0,
 ) -> StaffView:
     """Return the content of the staff page at `t`, s since 1970; `local` converts to local time.
 
     `verdict` is that of the last self-test, `lights` says why the LED strip is off, `update` is the result of the last
-    update.
+    update. `clock_jump` is when the clock was set last and by how much, s; `cut_off` counts games that a kill ended.
     """
     tr = translator(exhibit.section.languages[0])
     section, voice = settings.exhibit, settings.voice
@@ -177,6 +180,12 @@ def build_staff_view(
     machine = tuple(facts(watch, tr)) if watch is not None else ()
     machine += tuple(screen.facts(tr)) if screen is not None else ()
     machine += (WatchFact(tr.text("Update"), update),) if update else ()
+    if clock_jump is not None:
+        jump = phrases.describe_clock_set(clock_jump[1], tr)
+        machine += (WatchFact(tr.text("Clock"), f"{local(clock_jump[0]):%Y-%m-%d %H:%M} {jump}"),)
+    if cut_off:
+        ended = tr.text("{n}: the program was ended in mid-game. No seal of these can be opened.", n=cut_off)
+        machine += (WatchFact(tr.text("Games cut off"), ended),)
     restarts = recoveries.count if recoveries is not None else 0
     days = sorted(usage.days.items(), reverse=True)[:DAYS]
     return StaffView(
@@ -290,7 +299,7 @@ class StaffPage:
         try:
             session = await signing.require_session(request)
         except RequestError:
-            return await signing.form_response()
+            return await signing.form_response(request)
         shown = self.shown if has_right(session.person.role, "exhibit") else None
         return self._render_page(shown, session.person.name)
 
@@ -458,6 +467,8 @@ class StaffDesk:
             verdict=at.self_test.verdict,
             lights=at.lights_fault(),
             update=self._update,
+            clock_jump=at.clock_jump,
+            cut_off=at.cut_off,
         )
         faults = (*shown.faults, *self._card_faults())
         self.page.publish(replace(shown, faults=faults, loudspeaker=self._loudspeaker, keys=self._keys))

@@ -4,6 +4,9 @@ import sys
 import time
 from collections.abc import Callable
 
+JUMP_S = 5.0
+"""A smaller step of the machine's clock is its slow correction."""
+
 
 def since_boot() -> float:
     """Return the seconds since the start of the machine, with the time it slept if the system counts that."""
@@ -40,3 +43,22 @@ class SteadyClock:
     def ahead(self) -> float:
         """Return how far the machine's clock is ahead of this one, s: how far it was set."""
         return self.wall() - self()
+
+
+class JumpDetector:
+    """Detects that somebody set the machine's clock, which is `ahead()` s ahead of a `SteadyClock`.
+
+    >>> ahead = 0.0
+    >>> jumps = JumpDetector(lambda: ahead)
+    >>> ahead = 7200.0
+    >>> jumps.step(), jumps.step()
+    (7200.0, 0.0)
+    """
+
+    def __init__(self, ahead: Callable[[], float]) -> None:
+        self._ahead, self._before = ahead, ahead()
+
+    def step(self) -> float:
+        """Return by how much the clock was set since the last call, s; 0.0 if by less than `JUMP_S`."""
+        by_s, self._before = self._ahead() - self._before, self._ahead()
+        return by_s if abs(by_s) >= JUMP_S else 0.0

@@ -13,6 +13,7 @@ import msgspec
 from pi_controller import __version__
 from pi_controller.display.shown_names import clean_name
 from pi_controller.errors import MatError
+from pi_controller.host.clock import JumpDetector
 from pi_controller.host.waiting import is_set_within
 from pi_controller.hub import messages
 from pi_controller.hub.director import Director, NotDirectingError, can_take_match
@@ -27,8 +28,6 @@ from pi_controller.tournament.schedule import natural_order
 log = logging.getLogger(__name__)
 CALL_S = 1.0
 """How often the hub checks which matches can be called, and which tables are lost."""
-MIN_SET_S = 2.0
-"""A smaller step of the machine's clock is of its slow correction."""
 PUBLISH_S = 0.05
 """Minimum interval between two updates of the pages."""
 
@@ -76,7 +75,7 @@ class Hub:
     ) -> None:
         self._inbox = inbox
         self._show = show
-        self._clock, self._ahead, self._set_s = clock, ahead, ahead()
+        self._clock, self._ahead, self._jumps = clock, ahead, JumpDetector(ahead)
         self._start = secrets.token_hex(4)
         self._tables: dict[str, TableStatus] = {}
         self._known: dict[str, str] = {}
@@ -276,8 +275,7 @@ class Hub:
 
     async def _note_set_clock(self) -> None:
         """Let planned breaks follow the machine's clock if it was set, and tell the director."""
-        by_s, self._set_s = self._ahead() - self._set_s, self._ahead()
-        if abs(by_s) >= MIN_SET_S:
+        if by_s := self._jumps.step():
             decide = partial(self._director.decide, self._clock(), HUB, MachineClockSet(by_s))
             await asyncio.to_thread(self._run_or_retry, decide)
             self._director.note(

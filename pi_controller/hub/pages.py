@@ -46,7 +46,7 @@ from pi_controller.web import requests
 from pi_controller.web.accounts import Authenticator
 from pi_controller.web.address import PageSettings, qr_code
 from pi_controller.web.app import MAX_WATCHERS, file_response, respond_error
-from pi_controller.web.connection_limits import ConnectionLimits, client_network, is_loopback
+from pi_controller.web.connection_limits import ConnectionLimits, client_network
 from pi_controller.web.event_stream import DESK_HEARTBEAT_S, HEARTBEAT_S, stream
 from pi_controller.web.feed import Feed, Snapshot
 from pi_controller.web.help_pages import help_routes
@@ -454,7 +454,7 @@ class HubPages:
     async def _sign_in(self, request: Request) -> Response:
         if request.method != "POST":
             return await self._console(request)
-        if not (self._plain_sign_in or _is_private(request)):
+        if not (self._plain_sign_in or requests.is_private(request)):
             raise requests.RequestError(
                 "plain", "the PIN would cross the network without encryption", "sign in at the encrypted address"
             )
@@ -462,9 +462,8 @@ class HubPages:
 
     async def _sign_in_page(self, request: Request) -> Response:
         """Return the sign-in page, or where it is if it is not here."""
-        private = _is_private(request)
-        if private or self._plain_sign_in:
-            return await self._signing.form_response(readable=not private)
+        if self._plain_sign_in or requests.is_private(request):
+            return await self._signing.form_response(request)
         port = self.secure_port
         where = str(request.url.replace(scheme="https", port=port, query="")) if port else ""
         return HTMLResponse(await asyncio.to_thread(self._boards.encrypted_page, where))
@@ -604,11 +603,6 @@ class HubPages:
     def _require_director(self, role: str, deed: str) -> None:
         if not has_right(role, "people"):
             raise requests.RequestError("role", "a {role} may not {deed}", "ask the director", role=role, deed=deed)
-
-
-def _is_private(request: Request) -> bool:
-    """Return whether nobody in the network can read the request: encrypted, or from this machine."""
-    return request.url.scheme == "https" or is_loopback(requests.client_ip(request))
 
 
 def break_times(sent: BreakSent, t: float) -> tuple[float, float]:

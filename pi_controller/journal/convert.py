@@ -76,7 +76,12 @@ class _RecordBuilder:
             ):
                 self._rule(t, format_table_fact(fact, self._teams, private=self._private), superseded)
             case (
-                facts.JudgedByEye() | facts.MatchGiven() | facts.MatchVoid() | facts.VoidClosed() | facts.RoundClock()
+                facts.JudgedByEye()
+                | facts.MatchGiven()
+                | facts.MatchVoid()
+                | facts.VoidClosed()
+                | facts.RoundClock()
+                | facts.WallClockSet()
             ) if not superseded:
                 self._entries.append(Comment(format_table_fact(fact, {}, private=self._private)))
             case facts.Question():

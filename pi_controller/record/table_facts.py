@@ -65,6 +65,9 @@ def format_table_fact(fact: facts.Fact, teams: Mapping[str, str], *, private: bo
             minutes, seconds = divmod(round(left), 60)
             sentence = f"the round's clock {'runs' if running else 'stands'}, {minutes}:{seconds:02} to go"
             why = ""
+        case facts.WallClockSet(by_s=by_s):
+            way = "forward" if by_s > 0 else "back"
+            sentence, why = f"the machine's clock was set {way} by {abs(by_s):.0f} s, the game's goes on", ""
         case facts.JudgedByEye():
             sentence, why = "played by eye: the judge says what is found", ""
         case _:

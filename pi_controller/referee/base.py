@@ -204,6 +204,12 @@ class Referee(ABC):
         tx.withdraw_commitment(why)
         return tx.draft
 
+    def abandon(self, draft: Draft, t: float, why: str) -> Draft:
+        """Return `draft` with the withdrawal of a commitment that is open, because nobody plays on."""
+        tx = self._begin(draft, t)
+        tx.withdraw_commitment(why)
+        return tx.draft
+
     def remember_event(self, event: events.MatEvent) -> None:
         """Remember the reading in `event` without concluding any fact, for a table that is halted."""
         private = self._private

@@ -340,6 +340,12 @@ class ClockGap(Fact, frozen=True, tag="away"):
     since: float
 
 
+class WallClockSet(Fact, frozen=True, tag="wall_clock"):
+    """The machine's clock was set by `by_s` s (negative: back); the times of the facts do not follow it."""
+
+    by_s: float
+
+
 class Undone(Fact, frozen=True, tag="undone"):
     """The facts of batch `batch` and all later ones no longer count. They stay in the journal.
 
@@ -361,7 +367,7 @@ class Undone(Fact, frozen=True, tag="undone"):
 
 ANY_FACT: Any = Union[tuple(Fact.__subclasses__())]  # noqa: UP007 - of a list
 """The type that JSON is decoded as: one of the classes above."""
-MAT_FACTS = (LinkSeen, SensorsSeen, ClockGap)
+MAT_FACTS = (LinkSeen, SensorsSeen, ClockGap, WallClockSet)
 TABLE_FACTS = (SensorsUsed, ProtestMade, ProtestRuled, ClockSet, TeamsNamed)
 """The judge's facts about the table rather than the game; each has its own opposite."""
 UNDO_PROOF_FACTS = (*MAT_FACTS, *TABLE_FACTS, RoundClock, MatchVoid)

@@ -22,7 +22,7 @@ from pi_controller.board.message_source import NoSource
 from pi_controller.config import Settings
 from pi_controller.display.i18n import ENGLISH, Translator, translator
 from pi_controller.display.terminal import render_text, score_sheet
-from pi_controller.host.clock import SteadyClock
+from pi_controller.host.clock import JumpDetector, SteadyClock
 from pi_controller.host.notify import Notifier, from_environment
 from pi_controller.output import line_width
 from pi_controller.runtime.assembly import assemble, assemble_exhibit, in_language, print_urls
@@ -77,7 +77,7 @@ class Stop:
 
 
 @contextmanager
-def running() -> Iterator[tuple[Stop, Notifier, Callable[[], float], ExitStack]]:
+def running() -> Iterator[tuple[Stop, Notifier, SteadyClock, ExitStack]]:
     """Provide what a main loop needs: signals, service manager, clock, and the stack that closes all at the end.
 
     Call it in the main thread only.
@@ -110,7 +110,7 @@ def run_table(settings: Settings, file: Path | None, report: Callable[[str], byt
         lines = _console(daemon.table) if sys.stdin.isatty() else None
         tune_interpreter()
         last = partial(print_urls, server, welcome) if shows else None
-        desk = TableDesk(daemon, clock, service, command_queue, lines, tr, last)
+        desk = TableDesk(daemon, clock, service, command_queue, lines, tr, last, clock.ahead)
         run_loop(daemon, clock, stop, service, desk.serve)
         if shows:
             print(f"\n{score_sheet(daemon.table.view, tr)}", end="")
@@ -195,6 +195,7 @@ class TableDesk:
     """Serves a table's people between its steps: commands of judges and the hub, typed lines, the terminal.
 
     In a terminal the table is drawn at each change; `last` prints the text below it as long as the first phase lasts.
+    The machine's clock is `ahead()` s ahead of `clock`: if it is set, the journal gets a note.
     """
 
     def __init__(
@@ -206,9 +207,11 @@ class TableDesk:
         lines: queue.SimpleQueue[str] | None = None,
         tr: Translator = ENGLISH,
         last: Callable[[], None] | None = None,
+        ahead: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._daemon, self._clock, self._service = daemon, clock, service
         self._commands, self._lines, self._tr, self._last = command_queue, lines, tr, last
+        self._jumps = JumpDetector(ahead)
         self._shown: View | None = None
         self._began = ""  # the phase of the first view
 
@@ -216,6 +219,8 @@ class TableDesk:
         """Tell the service manager the table's state, execute what was asked, and draw the table if it changed."""
         table = self._daemon.table
         self._service.status(state := service_status(self._daemon))
+        if by_s := self._jumps.step():
+            table.note_clock_set(self._clock(), by_s)
         if self._commands is not None:
             self._commands.serve(table, self._clock(), state)
         while self._lines is not None and not self._lines.empty():

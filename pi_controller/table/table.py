@@ -302,6 +302,18 @@ class Table(SteppedTable):
             self._flush()
         return self._try(self._run_referee(lambda draft: self.referee.tick(draft, t), t))
 
+    def note_clock_set(self, t: float, by_s: float) -> list[Fact]:
+        """Note in the journal that the machine's clock was set by `by_s` s; return the fact. The game goes on."""
+        return [] if self.halted is not None else self._try(self._draft(fact_kinds.WallClockSet(t, by_s)))
+
+    def abandon(self, t: float, why: str) -> list[Fact]:
+        """Withdraw an open commitment because nobody plays on; return the facts."""
+        return (
+            []
+            if self.halted is not None
+            else self._try(self._run_referee(lambda draft: self.referee.abandon(draft, t, why), t))
+        )
+
     def judge(self, call: JudgeCommand | HubCommand, command: Command | None = None) -> list[Fact]:
         """Execute a call of the judge or the hub; return the resulting facts. `command` identifies the caller.
 

@@ -51,6 +51,7 @@ _OF_THE_TABLE = (
     | facts.MatchGiven
     | facts.MatchVoid
     | facts.RoundClock
+    | facts.WallClockSet
     | facts.Commit
     | facts.CommitmentWithdrawn
     | facts.Reveal
@@ -232,6 +233,8 @@ class LogWriter:
                 if running:
                     return self._tr.text("The round's clock is running, {left} left", left=left)
                 return self._tr.text("The round's clock is stopped at {left}", left=left)
+            case facts.WallClockSet(by_s=by_s):
+                return phrases.describe_clock_set(by_s, self._tr)
             case facts.Undone(reason=reason):
                 return with_reason(self._tr.text("Undone"), reason)
             case _:

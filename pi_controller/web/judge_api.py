@@ -116,7 +116,7 @@ class JudgeApi(SignInRoutes):
         except MatError as error:
             if error.code != "signed_out":
                 raise
-            return await self.form_response()
+            return await self.form_response(request)
         page = console_page.page(
             snapshot.regions,
             self.tr,

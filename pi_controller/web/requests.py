@@ -21,6 +21,7 @@ from starlette.routing import Route
 
 from pi_controller.display.i18n import Translator
 from pi_controller.errors import MatError
+from pi_controller.web.connection_limits import is_loopback
 from pi_controller.web.throttle import TokenBuckets
 
 log = logging.getLogger(__name__)
@@ -115,6 +116,11 @@ def json_route(path: str, ask: Callable[[Request], Awaitable[Response]], *method
 def client_ip(request: Request) -> str:
     """Return the client's IP address; headers about it are not trusted."""
     return request.client.host if request.client else "nowhere"
+
+
+def is_private(request: Request) -> bool:
+    """Return whether nobody in the network can read the request: encrypted, or from this machine."""
+    return request.url.scheme == "https" or is_loopback(client_ip(request))
 
 
 def require_same_site(request: Request) -> None:

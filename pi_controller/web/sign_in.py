@@ -49,15 +49,20 @@ class SignInRoutes:
         try:
             await self.require_session(request)
         except requests.RequestError:
-            return await self.form_response()
+            return await self.form_response(request)
         return RedirectResponse(self.home, 303)
 
-    async def form_response(self, *, readable: bool = False) -> Response:
-        """Return the sign-in page; if the network can read what is sent, `readable`, it says so."""
+    async def form_response(self, request: Request) -> Response:
+        """Return the sign-in page; if the network can read the PIN, it says so."""
         people = await asyncio.to_thread(self.authenticator.users.list_users)
         names = [one.name for one in people]
         page = console_page.sign_in(
-            self.tr, names, self.home, heading=self._heading, back_s=self._back_s, readable=readable
+            self.tr,
+            names,
+            self.home,
+            heading=self._heading,
+            back_s=self._back_s,
+            readable=not requests.is_private(request),
         )
         return HTMLResponse(page)
 

@@ -114,7 +114,7 @@ class StartPage:
         except requests.RequestError as error:
             if error.code != "signed_out":
                 raise
-            return await self._signed.form_response()
+            return await self._signed.form_response(request)
         card = await asyncio.to_thread(self._desk.describe)
         code = wifi_code(card.name, card.password) if card.password and card.wifi else ""
         host = request.url.hostname or ""

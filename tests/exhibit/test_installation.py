@@ -1,6 +1,7 @@
 """The installation on the daemon of a table: its buttons, its simulated visitors, and how it is closed."""
 
 import random
+import shutil
 from contextlib import ExitStack
 
 import pytest
@@ -10,6 +11,7 @@ from pi_controller.board.interfaces import StripError
 from pi_controller.board.strips import MemoryStrip
 from pi_controller.config import read_settings
 from pi_controller.exhibit.orders import ScreenTouch
+from pi_controller.exhibit.session_games import has_open_seal
 from pi_controller.journal.verify import verify_journal
 from pi_controller.runtime import assembly
 from pi_controller.runtime.assembly import assemble_exhibit
@@ -96,6 +98,31 @@ def test_closing_ends_game_and_completes_its_journal(assembled, tmp_path):
     assert verify_journal(journal).whole
     assert daemon.table.usage.csv().splitlines()[1].split(",")[6] == "1", "left"
     assert daemon.table.page._server.thread is None, "nothing is served any more"
+
+
+def test_killed_exhibit_withdraws_its_seal_at_next_start(assembled, tmp_path):
+    daemon = assembled("record = true\n")
+    exhibit = daemon.table.exhibit
+    exhibit.touch(NOW, "start")
+    exhibit.touch(NOW, "game:mat")
+    journal, t = exhibit.game.table.journal.path, NOW
+    while not has_open_seal(journal):
+        assert t < NOW + 120.0
+        t += 0.25
+        exhibit.tick(t)
+        touches = [one for one in exhibit.touches if one not in ("leave", "how")]
+        if touches:
+            exhibit.touch(t, touches[0], exhibit.turn)
+    killed = shutil.copytree(tmp_path, tmp_path / "after a kill")
+    exhibit.end_session(t)
+    assert not has_open_seal(journal), "visitors who go leave none either"
+    with ExitStack() as stack:
+        settings = read_settings(killed / "table.toml")
+        daemon = assemble_exhibit(settings, killed, lambda: NOW + 200.0, stack)
+        assert not has_open_seal(killed / journal.name)
+        (fact,) = (one for one in daemon.table.staff.page.shown.machine if one.name == "Games cut off")
+        assert fact.value.startswith("1:")
+    assert verify_journal(killed / journal.name).whole
 
 
 def test_broken_lights_are_a_fault(assembled, monkeypatch):

@@ -25,11 +25,11 @@ class HubHall:
     The machine's clock is set `set_s` ahead of the steady one.
     """
 
-    def __init__(self, folder, where=None):
+    def __init__(self, folder, where=None, loop=None):
         self.folder, self.where = folder, where or folder / "hub.sqlite"
         self.tables, self.statuses, self.set_s = {}, (), 0.0
         self._stack = ExitStack()
-        self.loop = self._stack.enter_context(travelling())
+        self.loop = loop or self._stack.enter_context(travelling())
         self.line, self._issued = HubLine(self.clock), {}
         self.hub = None
         self.start()

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import httpx
+    from travel import TravelLoop
 
 PIN = "135790"
 ROLES = {"Sam": "scorekeeper", "Jo": "judge", "Com": "committee", "Ann": "head"}
@@ -67,12 +68,19 @@ class House:
     Its clock goes with the `loop`; `ahead` sets it forward for the table and the sessions alone.
     """
 
-    def __init__(self, folder: Path, pins: PinHasher | None = None, preset: str = "home", **web: Any) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        pins: PinHasher | None = None,
+        preset: str = "home",
+        loop: TravelLoop | None = None,
+        **web: Any,
+    ) -> None:
         self.settings = house_settings(folder, preset, **web)
         self.pins = pins or cheap()
         self.ahead, self.hangs = 0.0, False
         self._stack = ExitStack()
-        self.loop = self._stack.enter_context(travelling())
+        self.loop = loop or self._stack.enter_context(travelling())
         self.table = open_table(self.settings, self.clock())
         self._stack.callback(self.table.journal.close)
         self.feed = Feed(clock=self.clock)

@@ -7,7 +7,7 @@ from pi_controller.errors import JournalError
 from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.commitment import CommitmentContext, check
-from pi_controller.referee.facts import Commit, GameOpened, Reveal
+from pi_controller.referee.facts import Commit, GameOpened, LinkSeen, Reveal
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeUndo
 from pi_controller.rules.base import IllegalActionError
@@ -173,6 +173,20 @@ def test_unwritten_call_does_not_count(table, journal, monkeypatch):
     assert table.retry(2.0)
     table.judge(JudgeAction(3.0, {"do": "toss", "winner": "A"}))
     assert table.view.phase == "hide"
+
+
+def test_table_without_board_has_no_link_after_halt(table, journal, monkeypatch):
+    table.mat_event(Button(1.0, "toss_a"))
+    disk = Broken(journal, monkeypatch)
+    disk.broken = True
+    table.mat_event(Button(2.0, "ready"))
+    table.mat_event(HandIn(2.0, 1))
+    table.mat_event(HandOut(2.1, 1))
+    assert table.halted
+    disk.broken = False
+    assert table.retry(3.0)
+    assert not table.view.link
+    assert not any(isinstance(fact, LinkSeen) for _, fact in journal.read())
 
 
 def test_events_during_halt_are_applied_after_retry(table, journal, monkeypatch):

@@ -193,8 +193,8 @@ class DakotaReferee(Referee):
     def _handle_missed_samples(self, tx: Transaction, event: SamplesMissing | Link, why: str) -> None:
         story = tx.story
         needs_answer = isinstance(event, SamplesMissing) and story.phase in ("hide", "check", "show")
-        if needs_answer and story.hands.doubt < story.pass_hide_number:
-            tx.add(LinkSeen(tx.t, story.link.up is not False, why))
+        if needs_answer and story.link.up and story.hands.doubt < story.pass_hide_number:
+            tx.add(LinkSeen(tx.t, True, why))
         super()._handle_missed_samples(tx, event, why)
 
 
