@@ -25,6 +25,7 @@ from pi_controller.referee.judge import (
     JudgeSet,
     JudgeUndo,
 )
+from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.rules.registry import game
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
