@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import msgspec
 
 from pi_controller import __version__
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 from pi_controller.exhibit.faults import KINDS
 from pi_controller.table.table import Observer
 
@@ -60,7 +60,7 @@ def post_state(address: str, state: dict[str, str]) -> None:
             line.request("POST", f"{parts.path or '/'}?{query}", msgspec.json.encode(state), _HEADERS)
             status = line.getresponse().status
     except OSError as error:
-        raise HeartbeatError("the monitor does not answer: {why}", why=error.strerror or type(error).__name__) from None
+        raise HeartbeatError("the monitor does not answer: {why}", why=describe_error(error)) from None
     except (HTTPException, ValueError):  # their texts contain the address
         raise HeartbeatError("the monitor's answer is not HTTP") from None
     if not 200 <= status < 300:
