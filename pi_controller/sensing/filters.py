@@ -171,12 +171,17 @@ class HumCanceller:
         return hum
 
     def _find_harmonics(self, power: NDArray[np.float64]) -> tuple[float, list[int]]:
-        """Return the mains' frequency and the harmonics in the spectrum `power` (bins,), from 1; none without hum."""
+        """Return the mains' frequency and the harmonics in the spectrum `power` (bins,), from 1; none without hum.
+
+        50 and 60 Hz share every 300 Hz: the frequency whose harmonics are stronger is the mains'.
+        """
+        strongest, found = 0.0, (0.0, list[int]())
         for mains_hz, near, around in self._bins:
-            stands = power[near].max(axis=1) > HUM_STANDS * np.median(power[around], axis=1)
-            if stands.sum() >= MIN_HARMONICS:
-                return mains_hz, (1 + np.flatnonzero(stands)).tolist()
-        return 0.0, []
+            peaks = power[near].max(axis=1)
+            stands = peaks > HUM_STANDS * np.median(power[around], axis=1)
+            if stands.sum() >= MIN_HARMONICS and (strength := float(peaks[stands].sum())) > strongest:
+                strongest, found = strength, (mains_hz, (1 + np.flatnonzero(stands)).tolist())
+        return found
 
     def _measure_mains(self, x: NDArray[np.float64], hz: float, harmonics: Sequence[int]) -> float:
         """Return the mains' frequency near `hz`, from the turn of each harmonic between the halves of `x`."""
@@ -202,11 +207,19 @@ SPIKE_SHARE = 0.25  # of its height: what is lower belongs to the rest level
 def is_spike(x: NDArray[np.float64], before: int) -> bool:
     """Return True if `x` (n,) left its rest level, that of its first `before` samples, only for a spike's few samples.
 
-    A pad that is struck rings for many more.
+    On a pad that a drum moves it is two opposite jumps close together, and no others as high. A pad that is struck
+    rings for many more.
     """
     away = np.abs(x - np.median(x[:before]))
     high = np.flatnonzero(away > SPIKE_SHARE * away.max())
-    return len(high) > 0 and high[0] >= before and int(high[-1] - high[0]) < MAX_SPIKE_SAMPLES
+    if len(high) > 0 and high[0] >= before and int(high[-1] - high[0]) < MAX_SPIKE_SAMPLES:
+        return True
+    jumps = np.diff(x)
+    high = np.flatnonzero(np.abs(jumps) > SPIKE_SHARE * np.abs(jumps).max(initial=0.0))
+    if len(high) != 2 or high[0] < before - 1:
+        return False
+    up, down = (float(jump) for jump in jumps[high])
+    return up * down < 0 and int(high[1] - high[0]) <= MAX_SPIKE_SAMPLES
 
 
 class StrikeFilter:

@@ -28,6 +28,11 @@ def test_cancelled_hum_leaves_the_noise_level(hz, rate):
     assert left[:, settled:].std() == pytest.approx(NOISE, rel=0.05)
 
 
+def test_shared_harmonics_do_not_hide_60_hz():
+    left = HumCanceller(4000, 4).feed(hum(60.0, 4000, parts={1: 0.5, 5: 1.0, 10: 0.6, 15: 0.4}))
+    assert left[:, 8000:].std() == pytest.approx(NOISE, rel=0.05)
+
+
 def test_noise_and_strokes_are_not_changed():
     random = np.random.default_rng(2)
     x = random.normal(0.0, NOISE, (4, 40_000))

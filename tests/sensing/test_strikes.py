@@ -150,6 +150,15 @@ def test_converter_spikes_and_steps_give_no_strike(rate, pads, noise):
     assert mat.felt() == []
 
 
+@pytest.mark.parametrize("samples", [1, 2, 3])
+def test_spikes_on_a_shaken_pad_give_no_strike(samples):
+    mat = Mat(10.0, 4, 4000.0, noise=1.0, seed=9)
+    mat.x += 40.0 * np.sin(2 * np.pi * 90.0 * np.arange(len(mat.x)) / 4000.0)[:, None]
+    for at in range(800, len(mat.x) - 400, 1200):
+        mat.x[at : at + samples, int(mat.rng.integers(4))] += mat.rng.choice([-1, 1]) * mat.rng.uniform(60, 140)
+    assert mat.felt() == []
+
+
 def test_dead_and_railed_channels_do_not_block_others():
     mat = Mat(2.0)
     mat.stroke(1.0, 2, 200)
