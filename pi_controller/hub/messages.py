@@ -19,6 +19,7 @@ from pi_controller.display.phrases import Phrases
 from pi_controller.errors import MatError
 from pi_controller.host.machine_health import MachineHealth
 from pi_controller.journal.chain import EPOCH_BYTES, JournalRow, chain_rows, genesis
+from pi_controller.json_decoders import json_decoder
 from pi_controller.table.view import View
 from pi_controller.text import MAX_NAME_CHARS
 
@@ -229,7 +230,7 @@ def decode(data: bytes, kind: type[_Kind]) -> _Kind:
     if len(data) > MAX_MESSAGE_BYTES:
         raise MessageError(f"invalid {name} message: {len(data)} bytes, the maximum is {MAX_MESSAGE_BYTES}")
     try:
-        return msgspec.json.decode(data, type=kind)
+        return json_decoder(kind).decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise MessageError(
             f"invalid {name} message: {error}", "check that table and hub have the same version"

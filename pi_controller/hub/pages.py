@@ -62,7 +62,7 @@ from pi_controller.web.users import FILE, Users
 if TYPE_CHECKING:
     from pi_controller.hub.director import DecisionResult, Director
     from pi_controller.hub.hub import Hub, TableStatus
-    from pi_controller.hub.join_server import IssuedCode, Joining, JoinServer
+    from pi_controller.hub.join_server import Joining, JoinServer
     from pi_controller.hub.settings import HubSettings
     from pi_controller.hub.tokens import Tokens
 
@@ -544,13 +544,13 @@ class HubPages:
             raise requests.RequestError("busy", "the hub is starting", "try again in a moment")
         table = sent.table
         if isinstance(sent, RemoveTable):
-            await self.join_server.run_from_thread(self.join_server.remove_table(table))
+            await self.join_server.remove_table(table)
             log.info("%s has taken %s out", session.person.name, table)
             return requests.json_response({"ok": True})
         if isinstance(sent, RevokeCode):
-            await self.join_server.run_from_thread(self.join_server.revoke_code(table))
+            await self.join_server.revoke_code(table)
             return requests.json_response({"ok": True})
-        opened: IssuedCode = await self.join_server.run_from_thread(self.join_server.open(table, anew=sent.anew))
+        opened = await self.join_server.open(table, anew=sent.anew)
         log.info("%s lets %s join%s", session.person.name, table, ", with another password" if sent.anew else "")
         code = str(qr_code(opened.command, opened.command))
         return requests.json_response(
@@ -568,9 +568,8 @@ class HubPages:
         """Answer a table that joins by a code, which may not cross the network in the clear."""
         if request.url.scheme != "https" or self.join_server is None:
             raise HTTPException(404)
-        answer = self.join_server.answer(await requests.read_body(request), requests.client_ip(request))
-        content = msgspec.json.encode(await self.join_server.run_from_thread(answer))
-        return Response(content, media_type="application/json")
+        answer = await self.join_server.answer(await requests.read_body(request), requests.client_ip(request))
+        return requests.json_response(answer)
 
     def _complete(self, sent: msgspec.Struct) -> d.Fact:
         """Return the fact that was sent, with the fields that only the hub can set. Raises `RequestError`."""

@@ -22,6 +22,7 @@ from starlette.routing import Route
 from pi_controller.display.i18n import Translator
 from pi_controller.errors import MatError
 from pi_controller.web.connection_limits import is_loopback
+from pi_controller.json_decoders import json_decoder
 from pi_controller.web.throttle import TokenBuckets
 
 log = logging.getLogger(__name__)
@@ -74,7 +75,7 @@ class ErrorResponse(msgspec.Struct):
 def parse_error(body: bytes) -> ErrorBody | None:
     """Return the error in the `body` of a refusal, None if it has none."""
     try:
-        return msgspec.json.decode(body, type=ErrorResponse).error
+        return json_decoder(ErrorResponse).decode(body).error
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None
 
@@ -156,7 +157,7 @@ def decode(body: bytes, kind: type[RequestT]) -> RequestT:
     correct error.code
     """
     try:
-        return msgspec.json.decode(body, type=kind)
+        return json_decoder(kind).decode(body)
     except msgspec.ValidationError as error:
         raise _refuse(error) from None
     except (msgspec.MsgspecError, UnicodeError, RecursionError):

@@ -16,8 +16,9 @@ from printed import read_pdf
 from served_site import ServedSite
 
 from pi_controller.hub.hub import TableStatus
-from pi_controller.hub.join_server import IssuedCode, JoinableTable, Joining
+from pi_controller.hub.join_server import IssuedCode, Joining
 from pi_controller.hub.publish import publish_store
+from pi_controller.hub.tokens import JoinableTable
 from pi_controller.tournament import decisions as d
 
 CODE = "0000-0000-0000-0000-0000"
@@ -318,9 +319,6 @@ class Desk:
     """What `JoinServer` is to the pages."""
 
     joining = Joining()
-
-    async def run_from_thread(self, work):
-        return await work
 
     async def open(self, table, *, anew):
         ends = time.time() + 600.0

@@ -22,13 +22,14 @@ from pi_controller.config import read_settings
 from pi_controller.errors import UsageError
 from pi_controller.hub import join as joining
 from pi_controller.hub import join_table
-from pi_controller.hub.join import JoinCode, JoinError, JoinRefused, JoinRequest, new_code, parse_code
-from pi_controller.hub.join_server import CODE_LIFETIME_S, JoinCodes, JoinServer, JoinServerError
+from pi_controller.hub.join import JoinError, JoinRefused, JoinRequest, new_code, parse_code
+from pi_controller.hub.join_server import JoinServer
 from pi_controller.hub.join_table import parse_hub_address
 from pi_controller.hub.run import HubRun
 from pi_controller.hub.settings import HTTPS_PORT, HubSettings
 from pi_controller.hub.setup import CA, read_certificate, write_hub_files
-from pi_controller.hub.tokens import Tokens
+from pi_controller.hub.store import StoreError, open_store
+from pi_controller.hub.tokens import CODE_LIFETIME_S, FORGET_CODE_S, MAX_OPEN_CODES, JoinServerError, Tokens
 from pi_controller.web.server import WebServer
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -280,32 +281,55 @@ def test_other_roles_let_no_table_join(tmp_path, role):
         assert (found.status_code, found.json()["error"]["code"]) == (503, "busy")
 
 
-def test_wrong_codes_are_throttled_like_wrong_pins():
-    codes = JoinCodes()
-    code = JoinCode("0000000", "0" * 12)
-    codes.open("t09", code, 0.0, anew=False)
-    waits = []
-    for n in range(8):
-        with pytest.raises(JoinServerError) as told:
-            codes.redeem(f"000000{n + 1}", "192.0.2.7", 1.0)
-        waits.append("too many" in told.value.message)
-    assert waits == [False] * 3 + [True] * 5
-    with pytest.raises(JoinServerError, match="too many"):
-        codes.redeem(code.secret, "192.0.2.7", 1.0)
-    assert codes.redeem(code.secret, "192.0.2.8", 1.0).table == "t09"  # elsewhere nobody is held up
+def test_wrong_codes_are_throttled_like_wrong_pins(files):
+    with Tokens(files / "hub.sqlite") as tokens:
+        server = JoinServer(files, HubSettings(), tokens, tuple, lambda *_: None, HTTPS_PORT, b"", lambda: 1.0)
+        tokens.open_code("t09", "0000000", 0.0)
+
+        def answer(secret, address="192.0.2.7"):
+            body = msgspec.json.encode(JoinRequest(joining.VERSION, secret))
+            return travel.run(server.answer(body, address))
+
+        waits = ["too many" in answer(f"000000{n + 1}").message for n in range(8)]
+        assert waits == [False] * 3 + [True] * 5
+        assert "too many" in answer("0000000").message
+        assert answer("0000000", "192.0.2.8").table == "t09", "elsewhere nobody is held up"
 
 
-def test_code_expires_and_is_replaced():
-    codes = JoinCodes()
-    first, second = JoinCode("0000001", "0" * 12), JoinCode("0000002", "0" * 12)
-    codes.open("t09", first, 0.0, anew=False)
-    codes.open("t09", second, 10.0, anew=False)
-    with pytest.raises(JoinServerError, match="revoked"):
-        codes.redeem(first.secret, "192.0.2.7", 11.0)
-    assert [one.table for one in codes.waiting(9.0 + CODE_LIFETIME_S)] == ["t09"]
-    with pytest.raises(JoinServerError, match="run out"):
-        codes.redeem(second.secret, "192.0.2.7", 10.0 + CODE_LIFETIME_S)
-    assert codes.waiting(10.0 + CODE_LIFETIME_S) == []
+def test_code_expires_and_is_replaced(where):
+    with Tokens(where) as tokens:
+        tokens.open_code("t09", "first", 0.0)
+        tokens.open_code("t09", "second", 10.0)
+        with pytest.raises(JoinServerError, match="revoked"):
+            tokens.redeem("first", 11.0)
+        assert [one.table for one in tokens.waiting(9.0 + CODE_LIFETIME_S)] == ["t09"]
+        with pytest.raises(JoinServerError, match="run out"):
+            tokens.redeem("second", 10.0 + CODE_LIFETIME_S)
+        assert tokens.waiting(10.0 + CODE_LIFETIME_S) == ()
+        tokens.open_code("t10", "third", 20.0 + CODE_LIFETIME_S + FORGET_CODE_S)
+        with pytest.raises(JoinServerError, match="does not know"):
+            tokens.redeem("second", 20.0 + CODE_LIFETIME_S + FORGET_CODE_S)
+
+
+def test_codes_are_limited_and_full_store_changes_none(where):
+    with Tokens(where) as tokens:
+        for n in range(MAX_OPEN_CODES):
+            tokens.open_code(f"t{n}", f"{n}", 0.0)
+        with pytest.raises(JoinServerError, match="64 codes are open"):
+            tokens.open_code("more", "more", 1.0)
+        tokens.open_code("t0", "replaced", 1.0)
+        assert len(tokens.waiting(1.0)) == MAX_OPEN_CODES
+        tokens.open_code("more", "more", CODE_LIFETIME_S)
+
+
+def test_failed_join_leaves_code_valid(where):
+    with Tokens(where) as tokens, closing(open_store(where)) as other:
+        tokens.open_code("t09", "once", 0.0)
+        other.execute("ALTER TABLE tokens RENAME TO away")
+        with pytest.raises(StoreError):
+            tokens.redeem("once", 1.0)
+        other.execute("ALTER TABLE away RENAME TO tokens")
+        assert tokens.redeem("once", 1.0)[0] == "t09"
 
 
 def test_typed_code_is_parsed_and_mistyped_one_refused():

@@ -11,7 +11,7 @@ from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.join_server import JoinServer
 from pi_controller.hub.settings import HubSettings
 from pi_controller.hub.store import StoreError, open_store
-from pi_controller.hub.tokens import REREAD_S, Tokens
+from pi_controller.hub.tokens import REREAD_S, JoinServerError, Tokens
 from pi_controller.tournament import decisions as d
 
 
@@ -55,6 +55,24 @@ def test_tokens_list_tables_joined_elsewhere(hubs, tmp_path):
         return desk.joining.joined
 
     assert travel.run(join()) == {"t01"}
+
+
+def test_code_opened_at_one_hub_works_at_the_other(hubs):
+    one, other = hubs
+    one.open_code("t01", "once", 0.0)
+    other.refresh(REREAD_S)
+    assert [table for table, _ in other.waiting(REREAD_S)] == ["t01"], "the other's pages show it too"
+    table, token = other.redeem("once", 2.0)
+    one.refresh(2.0)
+    assert (one.waiting(2.0), one.is_valid(table, token)) == ((), True)
+    with pytest.raises(JoinServerError, match="was used"):
+        one.redeem("once", 3.0)
+    with pytest.raises(JoinServerError, match="is a table t01 already"):
+        one.open_code("t01", "again", 3.0)
+    one.open_code("t01", "again", 3.0, anew=True)
+    other.close_code("t01")
+    with pytest.raises(JoinServerError, match="revoked"):
+        one.redeem("again", 4.0)
 
 
 def test_unreadable_store_leaves_tokens_valid(where):
