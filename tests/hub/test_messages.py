@@ -1,5 +1,9 @@
 """What tables and hub say to each other: strict JSON with limits."""
 
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import msgspec
 import pytest
 
@@ -21,6 +25,7 @@ from pi_controller.hub.messages import (
     decode,
     encode,
 )
+from pi_controller.json_decoders import json_decoder
 
 EPOCH, HASH = "ab" * 16, "cd" * 32
 RECORD = SentRecord(1, 1, 2.5, "ready", "{}", HASH)
@@ -82,3 +87,29 @@ def test_too_long_message_is_not_sent():
         encode(
             TableReport("a", records=Events(EPOCH, (msgspec.structs.replace(RECORD, body="x" * MAX_MESSAGE_BYTES),)))
         )
+
+
+def test_threads_make_one_decoder_at_a_time(monkeypatch):
+    """Two that made theirs of the same Structs at once would end the process."""
+    making, most, barrier = [], [], threading.Barrier(8)
+
+    def make(kind):
+        making.append(kind)
+        most.append(max(len(making) for _ in range(20)))
+        making.remove(kind)
+        return kind
+
+    def wait_and_make(n):
+        barrier.wait()
+        for kind in range(n * 1000, n * 1000 + 100):
+            json_decoder.__wrapped__(kind)
+
+    before = sys.getswitchinterval()
+    monkeypatch.setattr(msgspec.json, "Decoder", make)
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(wait_and_make, range(8)))
+    finally:
+        sys.setswitchinterval(before)
+    assert (max(most), len(most)) == (1, 800)

@@ -38,6 +38,7 @@ REFUSING = (
     "hub/director.py",
     "hub/join_server.py",
     "hub/pages.py",
+    "hub/tokens.py",
     "referee",
     "rules",
     "table/commands.py",
