@@ -180,6 +180,7 @@ class TlsProtocol(TimedProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Count the connection and start its handshake."""
+        cast("asyncio.ReadTransport", transport).pause_reading()  # what it sends is of TLS, which begins at its turn
         self._count(transport)
         self._shaking = self.loop.create_task(self._shake_hands(transport))
 

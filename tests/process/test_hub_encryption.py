@@ -119,6 +119,23 @@ def test_unfinished_handshakes_delay_no_other_client(site):
             line.close()
 
 
+def test_queued_handshake_keeps_what_was_sent(site):
+    site.pages._secure.http.server_state.handshakes = Turns(4, 1)
+    context = ssl.create_default_context(cafile=site.folder / CA)
+    line = line_to(site)
+    line.sendall(b"\x16\x03\x01\x02\x00")
+    with context.wrap_socket(line_to(site), server_hostname="127.0.0.1", do_handshake_on_connect=False) as queued:
+        queued.setblocking(False)
+        with pytest.raises(ssl.SSLWantReadError):
+            queued.do_handshake()
+        with web_to(site, site.folder / CA, "127.0.0.2") as web:
+            assert web.get("/").status_code == 200, "the hub had the time to read what was sent"
+        line.close()
+        queued.settimeout(PATIENCE_S)
+        queued.do_handshake()
+        assert queued.version()
+
+
 @pytest.mark.slow
 def test_hub_stops_during_tls_handshake(tmp_path):
     site = ServedSite(certify(tmp_path / "hub"))
