@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from pi_controller.table.view import View
 from pi_controller.text import MAX_NAME_CHARS, strip_controls
@@ -12,6 +13,7 @@ _FIRST_ISOLATE, _POP_ISOLATE = "\u2068", "\u2069"
 ISOLATES = re.compile(f"[{_FIRST_ISOLATE}{_POP_ISOLATE}]")
 
 
+@lru_cache(maxsize=4096)
 def clean_name(name: str) -> str:
     """Return `name` in NFC on one line, without control or direction characters.
 

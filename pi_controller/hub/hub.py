@@ -299,16 +299,16 @@ class Hub:
         """Let the director process new records, without delaying the acknowledgements."""
         while True:
             while self._to_follow:
-                table, epoch = next(iter(self._to_follow))
-                del self._to_follow[table, epoch]
-                if not self._director.directs:
-                    continue  # it catches up when it takes over
-                await asyncio.to_thread(
-                    self._run_or_retry, partial(self._director.process_records, self._clock(), table, epoch)
-                )
+                games, self._to_follow = self._to_follow, {}
+                if self._director.directs:  # else it catches up when it takes over
+                    await asyncio.to_thread(self._process_records, games)
             self._changed.set()
             self._records_came.clear()
             await self._records_came.wait()
+
+    def _process_records(self, games: Iterable[tuple[str, str]]) -> None:
+        for game in games:
+            self._run_or_retry(partial(self._director.process_records, self._clock(), *game))
 
     def compare_version(self, table: str, program: str) -> None:
         """Notify the director if the table's program is newer than this one."""

@@ -282,6 +282,7 @@ class HubPages:
 
     def _app(self, hosts: list[str]) -> Starlette:
         routes = [
+            records_route(lambda: self.hub, lambda: self._tokens, self._clock),  # most requests are for it
             Route("/", self._page("boards")),
             Route("/bracket", self._page("bracket")),
             Route("/hall", self._page("hall")),
@@ -297,7 +298,6 @@ class HubPages:
             Route("/static/{name}", self._file),
             *help_routes(),
             requests.json_route(PATH, self._rings(self._join_table), "POST"),
-            records_route(lambda: self.hub, lambda: self._tokens, self._clock),
             requests.json_route(HOME, self._console),
             requests.json_route(f"{HOME}/sign-in", self._sign_in, "GET", "POST"),
             requests.json_route(f"{HOME}/sign-out", self._signing.sign_out, "POST"),

@@ -49,7 +49,7 @@ async def _require_token(request: Request, table: str, tokens: Tokens, now: floa
     """Raise `RequestError` unless the request is encrypted and has the token of `table`."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     sent = scheme.lower() == "bearer" and 0 < len(token) <= MAX_TOKEN_CHARS
-    if request.url.scheme != "https":
+    if request.scope["scheme"] != "https":
         raise requests.RequestError(
             "missing", "tables report over HTTPS alone", "use the address the table joined with"
         )

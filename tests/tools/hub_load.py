@@ -5,11 +5,11 @@
     .venv/bin/python tests/tools/hub_load.py --venues 10 --standby --rate 1 --store postgresql
 
 Each table is a real link to the hub with a journal to which the records of a game are written one by one, with the view
-of that moment; all are connected before the first. The tables share a few processes. The hub is `hub run` with its
-tournament and pages. Prints a JSON line: records a second that came to the hub's disk while they were written, lag from
-a record's time at the table to there (ms), memory (MB) and the processor's time (s) of the hub, what the watchers
-received (kB a second each), and how long the rest took to come. The status is 1 unless the hub has all records, once
-and unchanged.
+of that moment; all are connected before the first. The tables share a few processes, and their journals lie in memory:
+in a hall each has a disk of its own. The hub is `hub run` with its tournament and pages. Prints a JSON line: records a
+second that came to the hub's disk while they were written, lag from a record's time at the table to there (ms), memory
+(MB) and the processor's time (s) of the hub, what the watchers received (kB a second each), and how long the rest took
+to come. The status is 1 unless the hub has all records, once and unchanged.
 """
 
 import argparse
@@ -48,6 +48,10 @@ from pi_controller.table.view import View, is_between_hides
 PROCESSES = 4
 """In which the tables' links run."""
 TURN_S = 0.005
+MEMORY = Path("/dev/shm")
+"""A folder in memory, on Linux."""
+TABLES = "tables"
+"""The folder of the tables' journals."""
 
 
 def played(folder, count):
@@ -89,7 +93,7 @@ def be_tables(folder, names, rate):
     views = msgspec.json.decode((folder / "views.json").read_bytes(), type=list[View])
     journals, links = [], []
     for name in names:
-        journals.append(Journal(folder / f"{name}.sqlite", created=time.time()))
+        journals.append(Journal(folder / TABLES / f"{name}.sqlite", created=time.time()))
         links.append(TableLink(reach(folder / "hub", name), name, name, journals[-1].path))
         links[-1].start()
     written = [0] * len(names)
@@ -151,12 +155,12 @@ def load(folder, count, rate, seconds, watchers=0, server=None, venue="hall", st
         came, took = records_of(where), time.monotonic() - begin
         seen, used_s = sum(watched), round(processor_s(hub.process.pid) - used_s, 1)
         memory, end = memory_mb(hub.process.pid), time.monotonic() + PATIENCE_S
-        while (kept := counted(journals(folder, names))) != counted((held := received(where))[0]) or (
+        while (kept := counted(journals(folder / TABLES, names))) != counted((held := received(where))[0]) or (
             sum(kept.values()) < count * len(facts)
         ):
             assert time.monotonic() < end, (kept, counted(held[0]))
             time.sleep(0.3)
-        kept, late = journals(folder, names), time.monotonic() - begin - took
+        kept, late = journals(folder / TABLES, names), time.monotonic() - begin - took
     finally:
         for process in running:
             process.kill()
@@ -201,11 +205,17 @@ def main():
     args = parser.parse_args()
     if args.role is not None:
         be_tables(args.folder, args.role.split(","), args.rate)
-    with tempfile.TemporaryDirectory() as folder, server_of(args.store) as server:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as memory,
+        server_of(args.store) as server,
+    ):
         venues, found = [f"hall{n}" for n in range(args.venues)], []
 
         def run(venue):
-            (place := Path(folder) / venue).mkdir()
+            for made in (place := Path(folder) / venue, tables := Path(memory) / venue):
+                made.mkdir()
+            (place / TABLES).symlink_to(tables)
             how = args.tables, args.rate, args.seconds, args.watchers, server, venue, args.standby
             found.append(load(place, *how))
 
