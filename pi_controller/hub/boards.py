@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,6 +91,7 @@ class Boards:
         self.log = DecisionLog(director, self.table_name, tr, self._format_time)
         self._estimated: tuple[tuple[object, ...], float, Timetable | None] | None = None
         self._final: tuple[int, PlayedGame | None] | None = None
+        self._reading_final = threading.Lock()
         self._named: tuple[Tournament | None, Mapping[str, str]] = None, {}
 
     def _format_time(self, t: float | None, form: str = "%H:%M:%S") -> str:
@@ -471,11 +473,14 @@ class Boards:
         return {"final": text, "lines": score_lines(course), "sides": sides}
 
     def _final_game(self, match: str) -> PlayedGame | None:
-        """Return the last game of the final, read once after each decision."""
+        """Return the last game of the final, read once after each decision; meanwhile what was read before."""
         seq = len(self.director.history.decisions)
-        if self._final is None or self._final[0] != seq:
-            self._final = seq, self.director.played_game(match)
-        return self._final[1]
+        if (self._final is None or self._final[0] != seq) and self._reading_final.acquire(blocking=False):
+            try:
+                self._final = seq, self.director.played_game(match)
+            finally:
+                self._reading_final.release()
+        return self._final[1] if self._final is not None else None
 
     def _queue(self) -> dict[str, Any]:
         """Return the values of the called and the waiting matches, in the order in which they will be called."""

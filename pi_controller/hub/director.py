@@ -241,27 +241,29 @@ class Director:
             return orders
 
     def games_at_tables(self) -> tuple[GameAtTable, ...]:
-        """Return the unfinished games of matches at their tables, as far as their journals have arrived."""
-        with self._lock:
-            now, found, facts = self.now, list[GameAtTable](), self._facts()
-            known = {fact.order for fact in facts if isinstance(fact, d.Assigned | d.Moved)}
-            reported = {fact.order: fact.winner for fact in facts if isinstance(fact, d.Reported)}
-            for table, epochs in self._epochs.items():
-                epoch = next(reversed(epochs))
-                game = self._games.get((table, epoch))
-                if now.plan is None or game is None or game.match.tournament != now.plan.tournament:
-                    continue
-                story, match = game.history.now, game.match
-                if story.phase != "over":
-                    begun = bool(story.undo_target.batch or story.hide.passes)
-                    teams = tuple(map(now.team_name, dict(story.teams).values()))
-                    # a hub restored from an older backup lacks its later orders, so must not call them void
-                    given = match.order.rpartition("-")[0] in known
-                    why = _void_reason(now, table, match, teams) if given else ""
-                    counted = _counted_winner(now, match.match, epoch)
-                    undone = counted is not None and counted == reported.get(match.order)
-                    found.append(GameAtTable(table, match.match, match.order, teams, why, begun, undone))
-            return tuple(found)
+        """Return the unfinished games of matches at their tables, as far as their journals have arrived.
+
+        It takes no lock: pages ask it while the director waits for a store that hangs.
+        """
+        now, found, facts = self.now, list[GameAtTable](), self._facts()
+        known = {fact.order for fact in facts if isinstance(fact, d.Assigned | d.Moved)}
+        reported = {fact.order: fact.winner for fact in facts if isinstance(fact, d.Reported)}
+        for table, epochs in list(self._epochs.items()):
+            epoch = next(reversed(epochs), "")
+            game = self._games.get((table, epoch))
+            if now.plan is None or game is None or game.match.tournament != now.plan.tournament:
+                continue
+            story, match = game.history.now, game.match
+            if story.phase != "over":
+                begun = bool(story.undo_target.batch or story.hide.passes)
+                teams = tuple(map(now.team_name, dict(story.teams).values()))
+                # a hub restored from an older backup lacks its later orders, so must not call them void
+                given = match.order.rpartition("-")[0] in known
+                why = _void_reason(now, table, match, teams) if given else ""
+                counted = _counted_winner(now, match.match, epoch)
+                undone = counted is not None and counted == reported.get(match.order)
+                found.append(GameAtTable(table, match.match, match.order, teams, why, begun, undone))
+        return tuple(found)
 
     def played_game(self, match: str) -> PlayedGame | None:
         """Return the last game of `match`; None if a person entered its result, or if its records cannot be read.

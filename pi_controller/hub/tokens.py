@@ -69,11 +69,14 @@ class Tokens(StoreUser):
         return not 0 <= now - self._read_at < REREAD_S
 
     def refresh(self, now: float) -> None:
-        """Read tokens and codes if that is due. Others use what was read before meanwhile, or if the store fails."""
-        if self.is_due(now):
-            self._read_at = now
-            with suppress(StoreError), self._lock:
-                self._read()
+        """Read tokens and codes if due. Others use what was read before meanwhile, or if the store fails or hangs."""
+        if self.is_due(now) and self._lock.acquire(blocking=False):
+            try:
+                self._read_at = now
+                with suppress(StoreError):
+                    self._read()
+            finally:
+                self._lock.release()
 
     def _read(self) -> None:
         self._known = dict(self._store.execute("SELECT tid, hash FROM tokens"))

@@ -619,3 +619,27 @@ def test_protest_about_a_counted_result_is_offered(site, tables):
     assert "a protest is not decided" in site.web.get("/").text
     refused = site.decide(do="assign", match="W2-1", table="t01")
     assert (refused.status_code, "not decided" in refused.json()["error"]["message"]) == (409, True)
+
+
+class Hanging:
+    """A lock that is held while the store hangs."""
+
+    def __enter__(self):
+        raise AssertionError("a page waits for the store")
+
+    def __exit__(self, *_):
+        return
+
+    def acquire(self, *, blocking):
+        assert not blocking
+        return False
+
+
+def test_pages_wait_for_no_store_that_hangs(site):
+    site.drawn()
+    site.director._lock = site.inbox._lock = site.pages._tokens._lock = Hanging()
+    site.loop.advance(2.0)
+    for page in ("", "bracket", "hall", "announcer", "start-list", "results", "team/1", "results.csv", "director"):
+        assert site.web.get(f"/{page}").status_code == 200, page
+    report = site.browser().post("/api/tables/t01/records", content=b"{}")
+    assert report.status_code != 500
