@@ -38,6 +38,15 @@ def test_page_is_rendered_with_links_that_lead_somewhere(address):
     assert not re.search(r'(?:href|src)="(?!/help|https?:|#)', html)
 
 
+def test_each_promise_names_its_test():
+    lines = [line for line in (FOLDER / "why/kept.md").read_text("utf-8").splitlines() if line.startswith("| ")]
+    promises = [line for line in lines if not line.startswith("| Kept")]
+    assert len(promises) > 15
+    for line in promises:
+        (named,) = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)` \|$", line)
+        assert f"\ndef {named[1]}(" in (ROOT / named[0]).read_text("utf-8"), line
+
+
 def test_links_in_code_are_left_alone():
     text = "`[a](b.md)` [c](index.md)\n```\n[d](e.md)\n```\n"
     rewritten = contents.rewrite_links(contents.INDEX, text, lambda path: None)
