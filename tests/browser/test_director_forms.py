@@ -336,32 +336,6 @@ def test_offers_are_fresh_while_a_question_is_open(site, chromium, view):
         assert page.locator("[data-second], .ask").count() == 0, "a question about what is gone is withdrawn"
 
 
-@pytest.mark.smoke
-def test_day_has_its_line_and_names_the_winner(site, chromium, view):
-    site.sign_in()
-    site.pages.publish(tables(view))
-    with console(chromium, site) as page:
-        line = page.locator(".day-line")
-        assert not line.is_visible()
-        assert page.locator(".steps h2").all_inner_texts() == ["Teams (0)", "Game and format", "Draw and start"]
-        for team in TEAMS[:2]:
-            page.fill("[data-do=enter] [name=team]", team)
-            with site.decision(page):
-                page.click("[data-do=enter] button")
-        page.fill("[data-do=plan] [name=title]", "Wacipi")
-        page.select_option("[data-do=plan] [name=format]", "single")
-        with site.decision(page):
-            page.locator("[data-do=plan] button").first.click()
-        page.fill("[data-do=draw] [name=seed]", "7")
-        with site.decision(page):
-            page.click("[data-do=draw] button.main")
-        assert line.inner_text() == "Round 1 of 1, 0 of 1 matches played."
-        winner = site.director.now.ready[0].teams[0]
-        assert site.decide(do="result", match="F1", winner=winner).status_code == 200
-        site.await_drawn(page)
-        assert line.inner_text() == f"{winner} has won the tournament. 1 of 1 matches played."
-
-
 FIRST = """() => [...document.querySelectorAll("main button, main summary")].filter(one => one.checkVisibility())
   .map(one => ({one, box: one.getBoundingClientRect()})).filter(({box}) => box.left < innerWidth / 2)
   .sort((a, b) => a.box.top - b.box.top)

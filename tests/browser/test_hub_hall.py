@@ -201,31 +201,6 @@ def test_long_name_cards_fit_readable_from_ten_metres(site, chromium, view, coun
     page.close()
 
 
-def test_champion_is_shown_at_once(tmp_path, chromium, view):
-    with closing(ServedSite(tmp_path)) as site:
-        site.drawn()
-        site.pages.publish(at_tables(view(), view(phase="over", winner="A")))
-        page = chromium.new_page(viewport={"width": 1920, "height": 1080})
-        page.add_init_script(TURN_BY_HAND)
-        page.goto(f"{site.origin}/hall")
-        assert page.locator(".slide.shown[data-slide=tables] .table-card").count() == 2
-        while ready := site.director.now.ready:
-            assert site.decide(do="result", match=ready[0].id, winner=ready[0].teams[0]).status_code == 200
-        site.await_drawn(page)
-        name = page.locator(".slide.shown[data-slide=end] .name")
-        assert name.inner_text() == site.director.now.champion
-        size = name.evaluate("one => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom")
-        assert size >= 150
-        assert page.evaluate(OUTSIDE) == []
-        page.keyboard.press("ArrowRight")
-        assert page.locator(".slide.shown[data-slide=bracket] .wall-part:not([hidden])").count() == 1
-        assert page.locator(".table-card").count() == 0
-        assert "table-card" in site.web.get("/").text, "the page of all tables keeps them"
-        page.reload()
-        assert name.is_visible()
-        page.close()
-
-
 TEXTS = """() => [...document.querySelectorAll(".slide.shown .wall-part:not([hidden]) bdi")].map(one => {
     const box = one.getBoundingClientRect();
     const inside = box.left >= 0 && box.top >= 0 && box.right <= innerWidth && box.bottom <= innerHeight;

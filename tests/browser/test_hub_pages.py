@@ -3,21 +3,16 @@
 import re
 import time
 from contextlib import closing
-from urllib.parse import unquote, urlsplit
 
-import hub_venue
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from cases import cases
 from headless import await_drawn, wait_until
-from hub_site import TEAMS, certify
-from hub_venue import Venue
-from printed import read_pdf
+from hub_site import TEAMS
 from served_site import ServedSite
 
 from pi_controller.hub.hub import TableStatus
 from pi_controller.hub.join_server import IssuedCode, Joining
-from pi_controller.hub.publish import publish_store
 from pi_controller.hub.tokens import JoinableTable
 from pi_controller.tournament import decisions as d
 
@@ -151,26 +146,6 @@ def test_next_team_is_typed_while_answer_is_pending(site, tables, chromium):
     page.context.close()
 
 
-def test_bracket_prints_its_sides_without_buttons(site, chromium, tmp_path):
-    site.sign_in()
-    site.decide(do="plan", title="Wacipi")
-    site.decide(do="enter", teams=[{"name": f"Team {n}"} for n in range(24)])
-    site.decide(do="draw", seed="4 1 6 2")
-    page = chromium.new_page()
-    page.goto(f"{site.origin}/bracket")
-    assert page.get_by_role("button", name="Print").is_visible()
-    page.pdf(path=tmp_path / "bracket.pdf", format="A4")
-    pages = read_pdf(tmp_path / "bracket.pdf")
-    heads = [one.text[:40] for one in pages if one.size[0] > one.size[1]]
-    sides = [name for head in heads for name in ("Winners' side", "Losers' side", "Final Final") if name in head]
-    assert len(sides) == len(heads)
-    assert list(dict.fromkeys(sides)) == ["Winners' side", "Losers' side", "Final Final"]
-    assert [one.is_whole for one in pages] == [True] * len(pages)
-    assert not [one for one in pages if "All boards" in one.text]
-    assert len(pages) <= 8
-    page.context.close()
-
-
 @pytest.mark.smoke
 def test_console_works_in_browser_and_pages_are_public(site, tables, chromium):
     pin = site.sign_in()
@@ -298,23 +273,6 @@ def test_announcer_sees_each_call_and_marks_it_announced(site, tables, chromium)
     page.context.close()
 
 
-def test_console_works_over_https(tmp_path, chromium):
-    site = ServedSite(certify(tmp_path / "hub"))
-    who = site.add_person()
-    context = chromium.new_context(ignore_https_errors=True, viewport={"width": 390, "height": 844})
-    page = context.new_page()
-    page.goto(f"{site.pages.secure_url}director")
-    page.fill("#name", who["name"])
-    page.fill("#pin", who["pin"])
-    page.click("[type=submit]")
-    page.fill("[name=title]", "Wacipi")
-    with site.decision(page):
-        page.click("[data-do=plan] button")
-    assert page.locator("h2", has_text="Teams (0)").is_visible()
-    context.close()
-    site.close()
-
-
 class Desk:
     """What `JoinServer` is to the pages."""
 
@@ -345,30 +303,3 @@ def test_console_shows_a_code_until_it_is_used(site, chromium):
     page.locator(".join-code").wait_for(state="detached")
     assert CODE not in page.content()
     page.context.close()
-
-
-@pytest.mark.parametrize("size", [pytest.param((390, 844), marks=pytest.mark.smoke), (1366, 768)], ids=str)
-def test_published_site_is_read_without_scripts(tmp_path, chromium, size):
-    with closing(Venue(tmp_path / "hub.sqlite")) as venue:
-        venue.play_match(tmp_path)
-        site = tmp_path / "site"
-        publish_store(tmp_path / "hub.sqlite", site, time.time)
-    context = chromium.new_context(viewport={"width": size[0], "height": size[1]}, java_script_enabled=False)
-    page = context.new_page()
-    requested, failed = [], []
-    page.on("request", lambda request: requested.append(request.url))
-    page.on("requestfailed", lambda request: failed.append(request.url))
-    page.goto((site / "index.html").as_uri())
-    assert not failed
-    assert all(urlsplit(url).scheme == "file" for url in requested)
-    assert {unquote(urlsplit(url).path) for url in requested} >= {str(site / "static" / "style.css")}
-    page.click("text=to print")
-    assert hub_venue.TEAMS[0] in page.content()
-    context.close()
-    checked = chromium.new_context(viewport={"width": size[0], "height": size[1]})
-    page = checked.new_page()
-    page.goto((site / "index.html").as_uri())
-    page.evaluate(Axe().axe_script)
-    assert page.evaluate("axe.run().then(found => found.violations.map(one => [one.id, one.nodes[0].html]))") == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    checked.close()

@@ -4,7 +4,6 @@ import os
 import re
 
 import pytest
-from cases import cases
 from exhibit_rig import STEP_S, Rig
 
 from pi_controller.display.i18n import ENGLISH
@@ -111,16 +110,6 @@ def test_curtain_covers_pads_until_other_side_is_ready():
     rig.touch("handover")
     assert not build_screen(rig.exhibit).curtain
     assert rig.touch("pad:2")
-
-
-@pytest.mark.parametrize("kind", ["mat", "teams", "learn"])
-@pytest.mark.parametrize("mat", ["screen", "eye"])
-@pytest.mark.parametrize("seed", range(4))
-def test_every_game_can_be_finished_by_touch(kind, mat, seed):
-    rig = Rig(seed, mat=mat)
-    rig.begin(kind)
-    rig.play_on()
-    assert rig.sessions[-1].ending == "finished"
 
 
 def test_game_ends_after_configured_hides():
@@ -256,32 +245,6 @@ def test_mat_hides_again_in_its_sealed_place():
     rig.until(lambda: rig.game.view.phase == "hit")
     assert [fact.pad for fact in rig.facts(HandPass)] == [*EVERY_PAD, *EVERY_PAD]
     assert rig.game._sealed == sealed
-
-
-@pytest.mark.parametrize("seed", range(cases(1, 6)))
-def test_unplugging_and_nonsense_at_any_moment_sticks_nowhere(seed):
-    """Hands, strokes, buttons, cables and beads by chance: within the longest session everything is as before."""
-    rig = Rig(seed, mat="sensors", longest_min=5)
-    rng = rig.rng
-    for _ in range(2500):
-        t, pad = rig.t, rng.randint(1, 4)
-        event = rng.choice(
-            [
-                HandIn(t, pad, rng.choice(["hider", "hitter", None])),
-                HandOut(t, pad, sure=rng.random() < 0.7),
-                Strike(t, tuple(rng.sample((1, 2, 3, 4), rng.randint(1, 4))), rng.uniform(-3, 30), rng.random() < 0.7),
-                Button(t, rng.choice(["ready", "shown", "toss_a", "toss_b", "left"])),
-                BeadsAtRest(t, (), sure=rng.random() < 0.5),
-                Link(t, up=rng.random() < 0.6, why="unplugged"),
-            ]
-        )
-        rig.exhibit.handle_mat_event(t, event)
-        if rng.random() < 0.3 and rig.exhibit.touches:
-            rig.touch(rng.choice(list(rig.exhibit.touches)))
-        rig.advance(rng.choice([0.01, STEP_S, 2.0]))
-    rig.advance(6 * 60)
-    assert rig.stage == "attract"
-    assert rig.sessions
 
 
 def test_hand_over_mat_or_button_starts_session():

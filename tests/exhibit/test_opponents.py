@@ -136,34 +136,6 @@ def test_guess_is_sealed_before_visitor_hides():
             rig.advance(0.25)
 
 
-@pytest.mark.parametrize("mat", ["screen", "eye"])
-def test_sealed_hide_looks_alike_for_all_pads(mat):
-
-    def seen(place):
-        rig = Rig(11, mat=mat)
-        rig.begin("mat")
-        game = rig.game
-        game._rng = Fixed(place)
-        rig.until(lambda: game.awaits == "strike" or game.hider == "visitor")
-        if game.hider == "visitor":
-            return None
-        return build_screen(rig.exhibit), game.hand, game.aim, game.opened, rig.exhibit.touches, rig.t, game.view.phase
-
-    pictures = [seen(place) for place in (1, 2, 3, 4)]
-    assert pictures[0] is not None
-    assert all(picture == pictures[0] for picture in pictures)
-
-
-class Fixed:
-    """Chance that tosses for the mat and hides under one pad."""
-
-    def __init__(self, place):
-        self.place = place
-
-    def choice(self, among):
-        return "toss_b" if "toss_b" in among else self.place
-
-
 def test_it_learns_this_visitor_and_forgets():
     rig = Rig(4)
     rig.begin("mat")

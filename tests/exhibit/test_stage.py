@@ -9,28 +9,6 @@ from pi_controller.exhibit.stage import IDLE, Stage, Times
 TIMES = Times(answer_s=30, ask_after_s=40, leave_after_s=20, longest_s=900)
 
 
-def test_abandoned_choice_returns_to_attract():
-    stage = Stage().enter("choose", 10)
-    assert stage.advance(39.9, TIMES) == stage
-    assert stage.advance(40, TIMES).name == "attract"
-
-
-def test_idle_player_is_asked_before_session_ends():
-    stage = Stage().enter("play", 10)
-    asked = stage.advance(50, TIMES)
-    assert (asked.name, asked.asked) == ("play", 50)
-    assert asked.advance(69.9, TIMES).name == "play"
-    assert asked.advance(70, TIMES).name == "attract"
-    assert asked.record_use(60).advance(80, TIMES).asked is None
-
-
-def test_finished_game_enters_result_and_result_times_out():
-    result = Stage().enter("play", 0).advance(100 - 70, TIMES, over=True)
-    assert result.name == "result"
-    assert result.advance(59.9, TIMES).name == "result"
-    assert result.advance(60, TIMES).name == "attract"
-
-
 @pytest.mark.parametrize("idle", IDLE)
 def test_without_visitor_stage_is_the_idle_stage(idle):
     assert Stage().advance(5, TIMES, idle=idle).name == idle

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from cases import cases
 from game_models import MODELS
-from hypothesis import given
-from hypothesis import strategies as st
 from random_play import state_after
 
 from pi_controller.errors import UsageError
@@ -184,28 +182,6 @@ def test_malformed_action_is_invalid_in_every_phase(name: str):
             assert caught.value.message
             assert "\n" not in caught.value.message + caught.value.hint
             assert len(str(caught.value)) < 300
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=6,
-)
-
-
-@each_game
-@given(data=st.data())
-def test_any_json_is_played_or_refused(name: str, data: st.DataObject):
-    actions = every(MODELS[name]())
-    keys = sorted({key for action in actions for key in action} | {"x"})
-    values = st.sampled_from([value for action in actions for value in action.values()])
-    action = data.draw(JSON | st.dictionaries(st.sampled_from(keys), values | JSON, max_size=5))
-    said = repr(action)
-    for game, state in states(name):
-        before = game.sheet(state)
-        with suppress(InvalidActionError, IllegalActionError):
-            game.play(state, action)
-        assert (game.sheet(state), repr(action)) == (before, said)
 
 
 @each_game

@@ -50,24 +50,6 @@ def test_director_plans_draws_calls_and_enters_result(site, tables):
     assert site.web.get("/tournament.json").json()["teams"] == [*TEAMS]
 
 
-def test_third_place_match_is_called_after_final(site, tables):
-    site.sign_in()
-    site.pages.publish(tables)
-    for fact in (
-        {"do": "plan", "title": "Wacipi", "format": "single", "third_place": True, "rest_s": 0},
-        {"do": "enter", "teams": [{"name": team} for team in TEAMS]},
-        {"do": "draw", "order": [*TEAMS]},
-        {"do": "result", "match": "W1-1", "winner": TEAMS[0]},
-        {"do": "result", "match": "W1-2", "winner": TEAMS[1]},
-        {"do": "result", "match": "F1", "winner": TEAMS[0]},
-    ):
-        assert site.decide(**fact).status_code == 200, fact
-    assert site.director.now.champion == TEAMS[0]
-    assert "<b>Third place</b>" in site.web.get("/").text
-    site.director.call_due(site.clock() + 1.0, ["t01"])
-    assert [*site.director.now.calls] == ["P3"]
-
-
 def test_planned_groups_are_public_before_the_draw(site):
     site.sign_in()
     assert site.decide(do="plan", title="Wacipi", format="groups").status_code == 200
@@ -344,33 +326,6 @@ def test_lookalike_team_names_entered_singly_are_refused(site):
         assert "two teams" in answered.json()["error"]["message"]
     assert site.decide(do="enter", teams=[{"name": "Big Coulee", "players": ["Ann"]}]).status_code == 200
     assert site.director.now.entered == ("Big Coulee",)
-
-
-def test_team_list_with_bad_line_enters_no_team(site):
-    site.sign_in()
-    site.decide(do="plan", title="Wacipi")
-    bad = site.web.post("/director/teams", content=b"Big Coulee,Ann\nLong Hollow,Ann\n")
-    assert bad.status_code == 409
-    assert "plays for" in bad.json()["error"]["message"]
-    assert site.director.now.entered == ()
-    latin = site.web.post("/director/teams", content="Rivière\n".encode("latin-1"))
-    assert (latin.status_code, "CSV UTF-8" in latin.json()["error"]["hint"]) == (400, True)
-    assert site.web.post("/director/teams", content="\ufeffBig Coulee,Ann\n".encode()).json()["teams"] == 1
-
-
-def test_name_of_10_kb_is_refused_everywhere(site):
-    site.sign_in()
-    site.decide(do="plan", title="Wacipi")
-    name = "x" * 10_000
-    for answered in (
-        site.decide(do="enter", teams=[{"name": name}]),
-        site.decide(do="enter", teams=[{"name": "Big Coulee", "players": [name]}]),
-        site.decide(do="appoint", judges=[name]),
-        site.web.post("/director/teams", content=f"Big Coulee,Ann\n{name},Bea\n".encode()),
-    ):
-        assert answered.status_code in (400, 409)
-        assert "1 to 60 characters" in answered.json()["error"]["message"]
-    assert (site.director.now.entered, site.director.now.registration.judges) == ((), ())
 
 
 def test_every_decision_has_a_button_or_form(site, tables):

@@ -7,7 +7,6 @@ import httpx
 import pytest
 from cuttable_line import BOTH, DOWN, UP, CuttableLine
 from hub_files import HOSTS, reach, store_of, write_hub
-from hub_process import HubProcess
 from hub_site import certify
 from linked_table import LinkedTable
 from patience import until
@@ -39,21 +38,6 @@ def await_records(folder, table):
         until(lambda: inbox.record_counts().get("t01", {}).get(table.epoch) == table.journal.seq)
         assert list(inbox.rows("t01", table.epoch)) == stored(table.path)
         assert inbox.alarms() == []
-
-
-@pytest.mark.slow
-def test_game_arrives_after_the_hub_was_killed(tmp_path, folder):
-    table = LinkedTable(tmp_path / "table.sqlite", "t01", lambda: reach(folder, "t01"))
-    with closing(HubProcess(folder).start()) as hub, closing(table):
-        table.do("toss A", "found")
-        await_records(folder, table)
-        hub.kill()
-        table.do("found", "missed", "found")
-        hub.start()
-        await_records(folder, table)
-        table.do("found")
-        await_records(folder, table)
-        assert "Traceback" not in hub.log
 
 
 @pytest.mark.parametrize("fault", ["cut", "silent", UP, DOWN])

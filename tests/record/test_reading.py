@@ -76,10 +76,6 @@ def test_a_record_in_another_encoding_has_faults(encoding):
     assert read(GOOD.encode(encoding)).faults[0].line == 1
 
 
-def test_a_byte_order_mark_is_no_fault():
-    assert read(GOOD.encode("utf-8-sig")).faults == []
-
-
 def test_nuls_are_left_out():
     record = read(GOOD.replace("toss A", "to\0ss\0 A\x07").encode())
     assert record.faults == [ParseIssue(9, "control characters or NULs: left out")]

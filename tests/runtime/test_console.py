@@ -218,52 +218,6 @@ def test_refused_line_gives_reason_and_keeps_view(table):
 
 
 @pytest.mark.parametrize(
-    ("name", "line", "action"),
-    [
-        ("ojibwe", "toss b", {"do": "toss", "winner": "B"}),
-        ("slahal", "guess left", {"do": "guess", "signal": "left"}),
-        ("slahal", "Rehide; they moved", {"do": "rehide"}),
-        ("patol", "throw marked=3", {"do": "throw", "marked": 3}),
-    ],
-)
-def test_judge_may_type_less_than_the_record(name, line, action):
-    assert parse_line(line, 1.0, registry.game(name)) == JudgeAction(1.0, action)
-
-
-@pytest.mark.parametrize("name", [name for name in registry.names() if name != "dakota"])
-def test_answer_undo_and_again_parse_in_every_game(name):
-    game = registry.game(name)
-    assert parse_line("undo misread", 1.0, game) == JudgeUndo(1.0, "misread")
-    assert parse_line("answer 2", 1.0, game) == JudgeAnswer(1.0, "2")
-    assert parse_line("again", 1.0, game) == JudgeHideAgain(1.0)
-    with pytest.raises(UsageError, match="not understood: found"):
-        parse_line("found", 1.0, game)
-
-
-@pytest.mark.parametrize(
-    ("line", "what"),
-    [
-        ("geuss left right", "did you mean guess"),
-        ("guess up left", "signal is one of: left, right, inside, outside"),
-        ("guess left right left", "does not take 'left'"),
-        ("king_moved C", "by cannot be 'C'"),
-        ("duo A", "duo: there is no value after A"),
-        ("time 3", "does not take 3"),
-        ("rehide why=bumped", "rehide has no 'why'"),
-        ('guess "left', "is not a value"),
-        ("[judge] time", "not understood: [judge] time"),
-        ("guess " + "left " * 200, "more than 100 words"),
-    ],
-)
-def test_invalid_slahal_line_is_refused_with_reason(line, what):
-    with pytest.raises(UsageError) as refused:
-        parse_line(line, 1.0, registry.game("slahal"))
-    assert what in refused.value.message
-    assert "\n" not in refused.value.message
-    assert "'help'" in refused.value.hint
-
-
-@pytest.mark.parametrize(
     ("name", "words"),
     [
         ("ojibwe", {"toss", "shoot"}),

@@ -11,7 +11,6 @@ from pi_controller.pinmap import pinmap
 from pi_controller.simulation.board import SimBoard
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.hand_motion import HandStyle
-from pi_controller.simulation.piezo_discs import NARROW, WIDE, WIDE_CODES
 from pi_controller.simulation.world import World
 
 PINS = pinmap()
@@ -105,16 +104,6 @@ def test_noise_spikes_and_drums_match_requested_levels() -> None:
     assert np.median(beats) == pytest.approx(-40.0, abs=3.0)
     loud = np.abs(drums).max(axis=0)
     assert loud.max() / loud.min() < 2.0, "a drum shakes all pads nearly alike"
-
-
-def true_readings(counts: np.ndarray, noise: float = 1.15) -> np.ndarray:
-    """Return 16 readings of each of `counts`, one by one."""
-    widths = np.full(4096, NARROW)
-    widths[list(WIDE_CODES)] = WIDE
-    random = np.random.default_rng(2)
-    return np.searchsorted(
-        np.cumsum(widths[:-1]) - 0.5, counts + random.normal(0.0, noise, (wire.READINGS, *counts.shape))
-    )
 
 
 def test_each_piezo_rests_a_little_off_mid_scale() -> None:
