@@ -15,18 +15,6 @@ def lines(text):
     return {".".join(keys): line for keys, line in key_lines(text).items()}
 
 
-def test_sections_keys_and_comments():
-    assert lines("# a = 1\n\n[web] # port = 2\n  port = 3 # [x]\n\n[strips]\nkind='pi'\n") == {
-        "web": 3, "web.port": 4, "strips": 6, "strips.kind": 7,
-    }  # fmt: skip
-
-
-def test_sections_in_sections_and_dotted_keys():
-    assert lines("[a.b]\nc.d = 1\nc . e = 2\n[a.b.f]\ng = 1") == {
-        "a": 1, "a.b": 1, "a.b.c": 2, "a.b.c.d": 2, "a.b.c.e": 3, "a.b.f": 4, "a.b.f.g": 5,
-    }  # fmt: skip
-
-
 def test_inline_tables():
     assert lines('pins = { ready = 5, "shown" = 6, in = { x = 1 } }\nz = {}\n') == {
         "pins": 1, "pins.ready": 1, "pins.shown": 1, "pins.in": 1, "pins.in.x": 1, "z": 2,
@@ -58,10 +46,6 @@ def test_text_inside_a_value_is_no_key(value):
 
 def test_lists_of_sections_are_found_at_the_first():
     assert lines("[[a]]\nb = 1\n[[a]]\nb = 2\n") == {"a": 1, "a.b": 2}
-
-
-def test_text_without_keys_has_no_lines():
-    assert lines("") == lines("# nothing\n\n") == {}
 
 
 keys = st.text("abcxyz_-é. #=[", min_size=1, max_size=6)

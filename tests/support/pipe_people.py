@@ -133,7 +133,7 @@ class Tally:
     """What the hides came to. `failures` are (what is wrong, the pipe's options, its lines).
 
     In `untidy` innocent hides people had a habit. In `charged` ones a foul was called on a team that did nothing, in
-    `asked` ones the judge was asked about a foul of the hiders for no reason: `questions`, like failures.
+    `asked` ones the judge was asked about a foul of the hiders for no reason.
     """
 
     hides: int = 0
@@ -141,7 +141,6 @@ class Tally:
     untidy: int = 0
     charged: int = 0
     asked: int = 0
-    questions: list = field(default_factory=list)
     innocent: Counter = field(default_factory=Counter)
     planted: Counter = field(default_factory=Counter)
     called: Counter = field(default_factory=Counter)
@@ -906,10 +905,8 @@ class People:
             tally.innocent_hides += 1
             tally.untidy += self.untidy
             tally.charged += self.charged
-            about = [each["about"] for each in self.asked if is_of_hiding(each)]
-            if about and not self.doubts and not self.plants:
+            if any(map(is_of_hiding, self.asked)) and not self.doubts and not self.plants:
                 tally.asked += 1
-                tally.questions.append((f"asked: {', '.join(about)}", self.setup, [*self.lines]))
         self.leaving, self.hiding = True, False
         if not self.settled:
             while self.question is not None and self.answer_at is not None:

@@ -15,7 +15,7 @@ from pi_controller.journal.sheet import sheet_of
 from pi_controller.record.model import Move, Ruling
 from pi_controller.referee.facts import UNDO_PROOF_FACTS, GameOpened
 from pi_controller.referee.history import History
-from pi_controller.referee.judge import JudgeAction, JudgeClock, JudgeProtest, JudgeReplace, JudgeSensors, JudgeUndo
+from pi_controller.referee.judge import JudgeAction, JudgeClock, JudgeProtest, JudgeSensors, JudgeUndo
 from pi_controller.referee.selection import referee_for
 from pi_controller.referee.stream import Pipe
 from pi_controller.rules.registry import game
@@ -49,17 +49,6 @@ class Both:
             taken = True
         assert self.pipe.line(msgspec.json.encode(said)) == taken
         assert self.pipe.story == self.table.story
-
-
-def test_chained_replacements_replace_the_same_action(memory_journal):
-    both = Both(memory_journal())
-    both.hear(JudgeAction(1.0, TOSS))
-    both.hear(JudgeAction(2.0, {"do": "hit", "found": True}))
-    both.hear(JudgeReplace(3.0, {"do": "hit", "found": False}))
-    both.hear(JudgeReplace(4.0, {"do": "hit", "found": True}))
-    for story in (both.table.story, both.pipe.story):
-        sheet = both.game.sheet(story.state)
-        assert (sheet["long"], sheet["middle"], story.hide.number) == ({"A": 4, "B": 4}, 12, 1)
 
 
 def test_undo_leaves_the_same_for_all_readers(tmp_path):

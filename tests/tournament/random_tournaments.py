@@ -1,4 +1,4 @@
-"""Plays random tournaments and checks what must hold in each; measures how often and how early teams meet again.
+"""Plays random tournaments and checks what must hold in each; reckons how often and how early teams meet again.
 
 `check_random`: brackets without a director, of up to 128 teams. `check_day`: days in a hall, a director's decisions in
 every format, with teams that leave, forfeit, come late, come back or are renamed, with protests, calls that move,
@@ -388,27 +388,6 @@ def check_day(rng):
         check_places(state, cup.standings(state), champion)
     day.events["champion" if champion else "nobody left or a tie"] += 1
     return day.events
-
-
-def rematches(number, times, rng):
-    """Return the mean of rematches before the losers' final, the first losers' round with any, and their number."""
-    cup, _ = kinds()["double"]
-    teams = [f"T{place}" for place in range(1, number + 1)]
-    last = max(
-        pairing.round
-        for pairing in cup.pairings(cup.play(cup.opening, {"do": "enter", "teams": teams}))
-        if pairing.side == "losers"
-    )
-    found, first = 0, last
-    for _ in range(times):
-        met = set()
-        for pairing, winner, loser in play(cup, teams, rng)[1]:
-            pair = frozenset((winner, loser))
-            if pairing.side == "losers" and pairing.round < last and pair in met:
-                found += 1
-                first = min(first, pairing.round)
-            met.add(pair)
-    return found / times, first, last
 
 
 def chance_of_rematches(number):
