@@ -120,7 +120,7 @@ def test_unfinished_handshakes_delay_no_other_client(site):
 
 
 def test_queued_handshake_keeps_what_was_sent(site):
-    site.pages._secure.http.server_state.handshakes = Turns(4, 1)
+    site.pages._secure.http.server_state.handshakes = ClientSemaphore(4, 1)
     context = ssl.create_default_context(cafile=site.folder / CA)
     line = line_to(site)
     line.sendall(b"\x16\x03\x01\x02\x00")
