@@ -164,7 +164,13 @@ def in_systemd_journal(environment: Mapping[str, str], descriptor: int) -> bool:
 
 def add_paper(parser: Parser) -> None:
     """Add the option `--paper` to `parser`: one of `host.pdf.Paper`."""
-    parser.add_argument("--paper", choices=("A4", "letter"), default="A4", help="paper of the printed pages (A4)")
+    parser.add_argument(
+        "--paper",
+        type=lambda name: "A4" if name.upper() == "A4" else name.lower(),
+        choices=("A4", "letter"),
+        default="A4",
+        help="paper of the printed pages (A4)",
+    )
 
 
 def add_log_level(parser: Parser) -> None:

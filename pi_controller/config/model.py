@@ -484,7 +484,7 @@ class VoiceSection(Section):
         default=False, description="speak the score and plain sentences, in English only (apt install espeak-ng)"
     )
     device: fields.SoundDevice = Field(default="default", description="the loudspeaker, as 'aplay -L' lists it")
-    volume: float = Field(default=0.8, ge=0.0, le=1.0, description="1.0 plays recordings at their own volume")
+    volume: float = Field(default=0.8, ge=0.0, le=1.0, description="the largest plays recordings at their own volume")
     quiet_volume: float = Field(default=0.3, ge=0.0, le=1.0, description="maximum volume in the quiet hours")
     quiet_from: fields.Hour = Field(default="", description="start of the quiet hours; empty: none")
     quiet_to: fields.Hour = Field(default="", description="end of the quiet hours; may be after midnight")

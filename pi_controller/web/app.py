@@ -25,7 +25,7 @@ from pi_controller.web.frames import FRAMES
 from pi_controller.web.help_pages import help_routes
 from pi_controller.web.limits import HEADERS, RequestFilter
 from pi_controller.web.public_pages import LATER_S, Answer, public_routes
-from pi_controller.web.requests import RequestError, client_ip, error_response, json_route
+from pi_controller.web.requests import RequestError, client_ip, error_response, json_route, refusal_page
 
 _STATIC = Path(__file__).parent / "static"
 _TYPES = {
@@ -65,13 +65,14 @@ def _readable(answer: Answer, sites: Sequence[str]) -> Answer:
 
 
 async def respond_error(request: Request, error: Exception) -> Response:
-    """Return the plain response to a missing page, or to an `error` of the program, in the application's language."""
+    """Return the response to a missing page, or to an `error` of the program, in the application's language."""
     text = request.app.state.tr.text
     if isinstance(error, HTTPException):
-        return PlainTextResponse(f"{text('Page not found.')}\n", error.status_code, error.headers)
-    # the middleware does not see this response
-    headers = {name.decode(): value.decode() for name, value in HEADERS}
-    return PlainTextResponse(f"{text('That did not work.')}\n", 500, headers)
+        message, status, headers = text("Page not found."), error.status_code, error.headers
+    else:  # the middleware does not see this response
+        message, status, headers = text("That did not work."), 500, {key.decode(): one.decode() for key, one in HEADERS}
+    page = refusal_page(request, status, message, headers=headers)
+    return page or PlainTextResponse(f"{message}\n", status, headers)
 
 
 def make_app(

@@ -9,20 +9,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from math import ceil
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from pi_controller.display.i18n import Translator
 from pi_controller.errors import MatError
-from pi_controller.web.connection_limits import is_loopback
 from pi_controller.json_decoders import json_decoder
+from pi_controller.web.connection_limits import is_loopback
+from pi_controller.web.templates import render
 from pi_controller.web.throttle import TokenBuckets
 
 log = logging.getLogger(__name__)
@@ -81,15 +82,25 @@ def parse_error(body: bytes) -> ErrorBody | None:
 
 
 def error_response(request: Request, error: MatError) -> Response:
-    """Return the JSON response of the error in the page's language."""
+    """Return the response of the error in the page's language: a page for a browser that opens one, else JSON."""
     tr: Translator = request.app.state.tr
-    issues = {key: tr.text(issue) for key, issue in getattr(error, "issues", {}).items()}
     (message, hint), wait_s = map(tr.text, error.sentences), getattr(error, "wait_s", 0.0)
-    content = ErrorBody(error.code, message, hint, wait_s, issues)
-    refused = json_response(ErrorResponse(content), _STATUS.get(error.code, 400))
+    issues = {key: tr.text(issue) for key, issue in getattr(error, "issues", {}).items()}
+    status, content = _STATUS.get(error.code, 400), ErrorBody(error.code, message, hint, wait_s, issues)
+    refused = refusal_page(request, status, message, hint) or json_response(ErrorResponse(content), status)
     if wait_s:
         refused.headers["retry-after"] = str(ceil(wait_s))
     return refused
+
+
+def refusal_page(
+    request: Request, status: int, message: str, hint: str = "", headers: Mapping[str, str] | None = None
+) -> Response | None:
+    """Return a refusal as a page if a browser opens one, else None: a script asks for anything, not for HTML."""
+    if "text/html" not in request.headers.get("accept", ""):
+        return None
+    page = render("refused.html", request.app.state.tr, message=message, hint=hint)
+    return HTMLResponse(page, status, headers)
 
 
 def json_route(path: str, ask: Callable[[Request], Awaitable[Response]], *methods: str) -> Route:

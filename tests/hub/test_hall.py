@@ -120,5 +120,5 @@ def test_final_shows_its_score_and_course(tmp_path):
         assert dict(played.teams) == {"A": winner, "B": loser}
         told = "Final: {A} to {B} against {loser}".format(**played.scores, loser=loser)
         assert shown_end(boards).startswith(f"Winner of the tournament {winner} {told}")
-        assert boards.regions("hall")["end"].count("<polyline class=") == 2
+        assert boards.regions("hall")["end"].count("<polyline class=") == 4, "two lines, and the key"
         assert venue.director.played_game("W1-1") is None, "its result was entered by hand"

@@ -4,7 +4,8 @@ import "./boards.js";
 
 const TURN_MS = 12_000;
 const CARDS = 6; // tables at a time
-const MATCHES = 6;
+const MATCHES = 6; // of the queue,
+const LINES = 3; // so many at a time
 const STEPS = 12;
 const LARGEST = 5;
 const ROWS = 6; // of the standings
@@ -23,6 +24,7 @@ let rounds = 0; // how often all parts were shown
 const body = (/** @type {HTMLElement} */ slide) => /** @type {HTMLElement} */ (slide.querySelector(".fitted"));
 const standings = (/** @type {HTMLElement} */ slide) => (slide.dataset.slide === "standings" ? /** @type {HTMLElement[]} */ ([...slide.querySelectorAll(".ranking tbody tr")]) : []);
 const cards = (/** @type {HTMLElement} */ slide) => /** @type {HTMLElement[]} */ ([...slide.querySelectorAll(".table-card")]);
+const matches = (/** @type {HTMLElement} */ slide) => /** @type {HTMLElement[]} */ ([...slide.querySelectorAll(".queue li")]).slice(0, MATCHES);
 
 /** Return the parts of the bracket for this round of turning: all that can be played now, and one of the others. */
 function bracketParts(/** @type {HTMLElement} */ slide) {
@@ -73,7 +75,7 @@ function showPart(/** @type {HTMLElement} */ slide) {
 function pages(/** @type {HTMLElement} */ slide) {
   switch (slide.dataset.slide) {
     case "tables": return Math.ceil(cards(slide).length / CARDS);
-    case "queue": return slide.querySelector("li") ? 1 : 0;
+    case "queue": return Math.ceil(matches(slide).length / LINES);
     case "bracket": return bracketParts(slide).length;
     case "end": return slide.querySelector(".end") ? 1 : 0;
     default: return Math.ceil(standings(slide).length / ROWS);
@@ -105,10 +107,10 @@ function fit(/** @type {HTMLElement} */ slide) {
   inner.style.zoom = String(low);
 }
 
-/** Say from how far the names of a part of the bracket are read, if that is not far enough. */
+/** Say from how far the names that are shown are read, if that is not far enough. */
 function sayReach(/** @type {HTMLElement} */ slide) {
-  const names = /** @type {HTMLElement[]} */ ([...slide.querySelectorAll(".wall-part:not([hidden]) .side:not(.from) bdi")]);
-  const sizes = names.map((one) => parseFloat(getComputedStyle(one).fontSize) * (one.currentCSSZoom ?? 1));
+  const names = /** @type {HTMLElement[]} */ ([...slide.querySelectorAll(".side:not(.from) bdi, .score bdi, .queue li, .ranking bdi")]);
+  const sizes = names.filter((one) => one.getClientRects().length).map((one) => parseFloat(getComputedStyle(one).fontSize) * (one.currentCSSZoom ?? 1));
   const metres = Math.round((CAPITALS * CAPITAL * FAR_M * Math.min(...sizes)) / innerWidth);
   const line = /** @type {HTMLElement} */ (document.getElementById("reach"));
   line.textContent = metres < FAR_M ? (document.body.dataset.reach ?? "").replace("{n}", String(metres)) : "";
@@ -118,7 +120,7 @@ function show() {
   slides.forEach((slide, n) => slide.classList.toggle("shown", n === at.slide));
   const slide = slides[at.slide];
   cards(slide).forEach((card, n) => (card.hidden = Math.floor(n / CARDS) !== at.page));
-  slide.querySelectorAll(".queue li").forEach((line, n) => (/** @type {HTMLElement} */ (line).hidden = n >= MATCHES));
+  slide.querySelectorAll(".queue li").forEach((line, n) => (/** @type {HTMLElement} */ (line).hidden = n >= MATCHES || Math.floor(n / LINES) !== at.page));
   standings(slide).forEach((row, n) => (row.hidden = Math.floor(n / ROWS) !== at.page));
   if (slide.dataset.slide === "bracket") showPart(slide);
   fit(slide);
