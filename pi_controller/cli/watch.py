@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
+from html import unescape
 
 from pi_controller.cli.arguments import Parser
 from pi_controller.host.place import LOCAL_TABLE
+
+_TAG = re.compile(r"<[^>]*>")
 
 
 def watch_parser() -> Parser:
@@ -32,8 +36,14 @@ def watch(argv: Sequence[str]) -> int:
 
     with Client(args.url) as table:
         for event in table.events(reconnect=not args.once):
+            event["regions"] = {name: _read_text(html) for name, html in event["regions"].items()}
             sys.stdout.buffer.write(msgspec.json.encode(event) + b"\n")
             sys.stdout.buffer.flush()
             if args.once:
                 break
     return 0
+
+
+def _read_text(html: str) -> str:
+    """Return the text of a region."""
+    return " ".join(unescape(_TAG.sub(" ", html)).split())

@@ -30,7 +30,7 @@ from pi_controller.rules import registry
 from pi_controller.text import Sentence, join_words, mark
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.director import Tournament
-from pi_controller.tournament.schedule import Break, break_end, natural_order
+from pi_controller.tournament.schedule import Break, break_end, end_without_breaks, natural_order
 from pi_controller.tournament.timetable import (
     MIN_PLAYED,
     ExpectedStart,
@@ -235,7 +235,8 @@ class Boards:
         if durations.is_measured:
             tables = max(1, len(self.table_availability().keys() - now.unused))
             spans = max((done.matches - done.decided) / tables, done.rounds - done.round + 1)
-            parts.append(self._describe_left(durations.median_s * spans))
+            t = self._clock()
+            parts.append(self._describe_left(end_without_breaks(now.breaks, t, durations.median_s * spans) - t))
         return f"{', '.join(parts)}."
 
     def _describe_left(self, seconds: float) -> str:

@@ -19,7 +19,7 @@ NAMES = (
     *("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim", "Lake Traverse", "Old Agency", "Heipa", "Veblen"),
     *("Sisseton", "Peever", "Agency Village", "Očhéthi Šakówiŋ", "Waubay", "Browns Valley", "W" * 60, "Red Iron"),
 )
-PARTS = 10
+PARTS = 11
 """Of the hall below, in one round of turning."""
 LONG = (
     "The Moccasin Game Society of the Lake by the Big Old Oaks, 1",
@@ -145,12 +145,12 @@ def test_all_parts_come_in_turn_and_again(wall):
         wall.evaluate("turnPart()")
         seen.append(part(wall))
     names = [name for name, _ in seen]
-    assert names[: PARTS + 1] == ["tables", "tables", "queue", *["bracket"] * 4, *["standings"] * 3, "tables"]
+    assert names[: PARTS + 1] == ["tables", "tables", "queue", "queue", *["bracket"] * 4, *["standings"] * 3, "tables"]
     assert "Table 6" in seen[0][1]
     assert seen[1][1].startswith("Table 7")
     first, second = (seen[n * PARTS : (n + 1) * PARTS] for n in (0, 1))
-    assert first[:6] == second[:6], "the matches that can be played are shown each time"
-    assert first[6] != second[6], "of the others each time some more"
+    assert first[:7] == second[:7], "the matches that can be played are shown each time"
+    assert first[7] != second[7], "of the others each time some more"
     wall.keyboard.press("ArrowLeft")
     assert part(wall) == second[-1]
 
@@ -167,15 +167,21 @@ def test_all_parts_fit_every_screen_size(wall, size):
         wall.keyboard.press("ArrowRight")
 
 
-def test_table_and_queue_names_have_minimum_size(wall):
-    for _ in range(3):
-        sizes = wall.evaluate(
-            """() => [...document.querySelectorAll(".slide.shown :is(.score bdi, .queue li)")]
-                .filter(one => one.offsetParent)
-                .map(one => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom)"""
-        )
-        assert sizes
-        assert min(sizes) >= 24
+NAME_SIZES = """() => [...document.querySelectorAll(
+    ".slide.shown :is(.score bdi, .queue li, .side:not(.from) bdi, .ranking bdi)")]
+    .filter(one => one.getClientRects().length)
+    .map(one => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom)"""
+
+
+def test_slides_state_distance_of_smaller_names(wall):
+    wall.wait_for_function("() => document.fonts.status === 'loaded'")
+    for _ in range(PARTS):
+        sizes, told = wall.evaluate(NAME_SIZES), wall.locator("#reach").inner_text()
+        metres = 600 * 0.714 * min(sizes, default=100.0) / FIRST_SIZE[0]
+        stated = re.findall(r"from (\d+) m", told)
+        assert min(sizes, default=100.0) >= 24
+        assert stated or metres >= 14.5, part(wall)
+        assert not stated or abs(int(stated[0]) - metres) <= 1, part(wall)
         wall.keyboard.press("ArrowRight")
 
 

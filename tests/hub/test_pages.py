@@ -510,6 +510,10 @@ def test_day_line_estimates_from_measured_matches_alone(site, tables):
     assert told[5] == "Round 1 of 4, 5 of 15 matches played, about 1.5 h left."
     line = re.search(r'<p class="day-line" data-region="day">(.*?)</p>', site.web.get("/director").text)
     assert line[1] == told[5]
+    now = site.clock()
+    site.director.decide(now, "Ann", d.BreakPlanned(now + 600.0, now + 600.0 + 3_600.0))
+    assert site.pages._boards.describe_day().endswith("about 2.5 h left.")
+    site.director.decide(now, "Ann", d.BreakCancelled(1))
     for _ in range(8):
         match = site.director.now.ready[0]
         site.director.decide(90_000.0, "Ann", d.Result(match.id, match.teams[0]))

@@ -13,7 +13,10 @@ WATCH = [sys.executable, "-m", "pi_controller", "watch"]
 def test_once(server):
     done = subprocess.run([*WATCH, "--url", server.url, "--once"], capture_output=True, timeout=120, check=False)
     assert (done.returncode, done.stderr, done.stdout.count(b"\n")) == (0, b"", 1)
-    assert json.loads(done.stdout)["view"]["seq"] == 1
+    shown = json.loads(done.stdout)
+    assert shown["view"]["seq"] == 1
+    assert "The four pads, as the hider sees them" in shown["regions"]["play"]
+    assert "<" not in done.stdout.decode()
 
 
 def test_once_without_a_table_exits_2(server, capsys):

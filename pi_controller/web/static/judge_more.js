@@ -248,7 +248,7 @@ export function sheet(/** @type {Press} */ press, /** @type {() => any} */ state
       /** @type {HTMLElement} */
       let input;
       if (field.choices.length) {
-        const options = field.choices.map(([value, label]) => {
+        const options = field.choices.map((/** @type {[any, string]} */ [value, label]) => {
           const option = make("option", { value: JSON.stringify(value) }, label);
           if (value === field.value) option.setAttribute("selected", "");
           return option;
