@@ -164,7 +164,7 @@ from pathlib import Path
 from pi_controller.host.place import make_place
 from pi_controller.card.plan import first_settings
 from pi_controller.config import format_example
-made = first_settings("", make_place(system=True), lit=False)
+made = first_settings("", make_place(), lit=False)
 web = made.web.model_copy(update={"host": "0.0.0.0", "judges": True})
 head = "Every line may be changed, on any laptop; it is checked when the Pi starts, and its screen tells what is wrong."
 text = format_example(made.model_copy(update={"web": web}), head)

@@ -122,7 +122,7 @@ FLAGS = (
 
 def is_set_up(place: Place) -> bool:
     """Return True if the screen is already set up here."""
-    return place.system and place.on_disk(UNIT).exists()
+    return place.on_disk(UNIT).exists()
 
 
 def shown_port(place: Place) -> int | None:

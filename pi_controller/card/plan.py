@@ -1,6 +1,5 @@
 """Plan an installation before any change: its changes, and obstacles that would keep the service from starting."""
 
-import grp
 import stat
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -10,13 +9,15 @@ from pi_controller.board.gpio import read_pi_model as pi_model
 from pi_controller.card import boot_config, device_rights, service, settings_request
 from pi_controller.card import kiosk as screen
 from pi_controller.card.changes import Change, LinkFile, TextBlock, WholeFile, format_diff, is_needed, read
-from pi_controller.card.service_unit import GROUPS, unit
+from pi_controller.card.service_unit import unit
 from pi_controller.config import Settings, format_example, read_settings
 from pi_controller.extras import install_hint
-from pi_controller.host.place import Place
+from pi_controller.host.place import SYSTEM_UNITS, UNIT, Place
 
 SMALL = ("Raspberry Pi Zero", "Raspberry Pi 3")
 """Models with too little memory for the visitors' screen."""
+WANTED = SYSTEM_UNITS / "multi-user.target.wants" / UNIT
+"""The link that starts the service with the machine."""
 
 
 @dataclass(frozen=True)
@@ -69,13 +70,10 @@ def plan(place: Place, *, config_txt: bool = False, kiosk: bool = False) -> Inst
     kiosk = kiosk or screen.is_set_up(place)
     text = unit(place, written_folders(settings, place), exhibit=kiosk)
     changes: list[Change] = [WholeFile(place.settings, settings_text(first, model), once=True)]
-    if place.system:
-        changes.append(WholeFile(device_rights.SYSUSERS_FILE, device_rights.sysusers(place.state)))
-        changes.append(WholeFile(device_rights.UDEV_FILE, device_rights.udev()))
-        changes += settings_request.changes(place)
-    elif groups := _groups_missing(place):
-        notes.append(f"to open the mat's devices: sudo usermod -aG {','.join(groups)} {place.home.name}")
-    changes += [WholeFile(place.unit, text), LinkFile(place.wanted, place.unit), *found]
+    changes.append(WholeFile(device_rights.SYSUSERS_FILE, device_rights.sysusers(place.state)))
+    changes.append(WholeFile(device_rights.UDEV_FILE, device_rights.udev()))
+    changes += settings_request.changes(place)
+    changes += [WholeFile(place.unit, text), LinkFile(WANTED, place.unit), *found]
     if kiosk:
         changes += screen.changes(settings)
         notes += screen.notes(place, settings, small=model.startswith(SMALL))
@@ -117,8 +115,8 @@ def obstacles(made: InstallPlan) -> list[str]:
     if not place.live:
         return []
     found = service.verify_unit(made.text())
-    if place.system and (closed := find_closed_path(place.program)):
-        found.append(f"its user may not enter {closed}: install in a venv in /opt/moccasin-mat, or use --user")
+    if closed := find_closed_path(place.program):
+        found.append(f"its user may not enter {closed}: install in a venv in /opt/moccasin-mat")
     if "pi" in {settings.strips.kind, settings.buttons.kind} and find_spec("lgpio") is None:
         found.append("the settings drive pins, and their packages are not installed: " + install_hint("pi"))
     return found
@@ -138,18 +136,6 @@ def find_closed_path(program: Path) -> Path | None:
             if not step.stat().st_mode & stat.S_IXOTH:
                 return step
     return None
-
-
-def _groups_missing(place: Place) -> list[str]:
-    missing: list[str] = []
-    for name in GROUPS if place.live else ():
-        try:
-            group = grp.getgrnam(name)
-        except KeyError:
-            continue
-        if place.home.name not in group.gr_mem:
-            missing.append(name)
-    return missing
 
 
 def first_settings(model: str, place: Place, *, lit: bool) -> Settings:

@@ -1,6 +1,5 @@
 """Query and start the service by systemctl and journalctl. Functions return errors and never raise."""
 
-import os
 import shutil
 import subprocess
 import tempfile
@@ -11,51 +10,36 @@ from pi_controller.card import kiosk as screen
 from pi_controller.card.device_rights import SYSUSERS_FILE
 from pi_controller.config.request import REQUEST
 from pi_controller.host.place import NAME, SYSTEM_UNITS, UNIT, Place
-from pi_controller.host.platform import home_folder
 
 COMMAND_TIMEOUT_S = 200.0
 """Longer than the unit's TimeoutStartSec, because `restart` returns when the table is ready."""
-STAY = ["loginctl", "enable-linger"]
-"""Command that starts a user's services with the machine and keeps them after logout."""
 SYSTEMD_MARKER = Path("/run/systemd/system")
 """Exists if systemd runs the machine."""
 UDEV = Path("/run/udev/control")
 """Exists if udev runs."""
-LINGER = Path("/var/lib/systemd/linger")
-"""Contains a file for each user whose services start with the machine."""
 
 
-def installed_kind(home: Path | None = None, root: Path = Path("/")) -> str:
-    """Return the installed kind of unit: "system", "user" or ""."""
-    if (root / SYSTEM_UNITS.relative_to("/") / UNIT).exists():
-        return "system"
-    return "user" if ((home or home_folder()) / ".config/systemd/user" / UNIT).exists() else ""
+def is_installed(root: Path = Path("/")) -> bool:
+    """Return whether setup has installed the unit."""
+    return (root / SYSTEM_UNITS.relative_to("/") / UNIT).exists()
 
 
-def systemctl(*, system: bool) -> list[str]:
-    """Return the systemctl command for the service's manager."""
-    return ["systemctl"] if system else ["systemctl", "--user"]
-
-
-def activation_commands(place: Place, *, kiosk: bool = False) -> list[list[str]]:
+def activation_commands(*, kiosk: bool = False) -> list[list[str]]:
     """Return the commands that activate the installed files and start the service last.
 
     `kiosk` starts the visitors' screen as well.
     """
-    manager = systemctl(system=place.system)
-    if not place.system:
-        return [[*manager, "daemon-reload"], STAY, [*manager, "restart", NAME]]
     return [
         ["systemd-sysusers", str(SYSUSERS_FILE), *([str(screen.SYSUSERS)] if kiosk else [])],
         *_udev(["trigger", *(f"--subsystem-match={name}" for name in ("tty", "gpio", "spidev", "i2c-dev", "*-pio"))]),
-        [*manager, "daemon-reload"],
-        [*manager, "restart", REQUEST.path.name],
+        ["systemctl", "daemon-reload"],
+        ["systemctl", "restart", REQUEST.path.name],
         # the browser's start is not waited for
         *(
-            [*manager, *(["--no-block"] if unit == screen.UNIT else []), "restart", unit.name]
+            ["systemctl", *(["--no-block"] if unit == screen.UNIT else []), "restart", unit.name]
             for unit in (screen.STARTED if kiosk else ())
         ),
-        [*manager, "restart", NAME],
+        ["systemctl", "restart", NAME],
     ]
 
 
@@ -70,14 +54,13 @@ def _udev(then: Sequence[str] = ()) -> list[list[str]]:
 def stop_commands(place: Place) -> list[list[str]]:
     """Return the commands that stop the service before its removal."""
     screens = [unit.name for unit in reversed(screen.STARTED)] if screen.is_set_up(place) else []
-    own = [REQUEST.path.name] if place.system and place.on_disk(REQUEST.path).exists() else []
-    return [[*systemctl(system=place.system), "disable", "--now", name] for name in (*screens, *own, NAME)]
+    own = [REQUEST.path.name] if place.on_disk(REQUEST.path).exists() else []
+    return [["systemctl", "disable", "--now", name] for name in (*screens, *own, NAME)]
 
 
-def reload_commands(place: Place) -> list[list[str]]:
+def reload_commands() -> list[list[str]]:
     """Return the commands that make systemd and udev notice the removal."""
-    reload = [[*systemctl(system=place.system), "daemon-reload"]]
-    return [*reload, *_udev()] if place.system else reload
+    return [["systemctl", "daemon-reload"], *_udev()]
 
 
 def run_captured(command: Sequence[str], wait_s: float) -> subprocess.CompletedProcess[str]:
@@ -117,21 +100,11 @@ def verify_unit(text: str, unit: str = UNIT) -> list[str]:
     return lines or ([" ".join(done.stderr.split())] if done.returncode else [])
 
 
-def properties(*, system: bool) -> dict[str, str]:
+def properties() -> dict[str, str]:
     """Return the service's properties ActiveState, SubState, Result, NRestarts, StatusText and UnitFileState."""
     asked = "ActiveState,SubState,Result,NRestarts,StatusText,UnitFileState"
     try:
-        done = run_captured([*systemctl(system=system), "show", NAME, f"--property={asked}"], 10)
+        done = run_captured(["systemctl", "show", NAME, f"--property={asked}"], 10)
     except (OSError, subprocess.TimeoutExpired):
         return {}
     return dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
-
-
-def lingers() -> bool:
-    """Return True if this user's services start with the machine and continue after logout."""
-    return (LINGER / (os.environ.get("USER") or home_folder().name)).exists()
-
-
-def log_choice(home: Path | None = None, root: Path = Path("/")) -> list[str]:
-    """Return the journalctl options that select the service's log."""
-    return ["--user-unit" if installed_kind(home, root) == "user" else "--unit", NAME]

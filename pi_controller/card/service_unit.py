@@ -30,29 +30,21 @@ def unit(place: Place, written: Iterable[Path] = (), *, exhibit: bool = False) -
     """
     beyond = sorted(path for path in set(written) if not path.is_relative_to(place.state))
     at_home = any(path.parts[:2] in _HOMES for path in (place.program, place.settings, *beyond))
-    confined = ""
-    if place.system:
-        # left out: ProcSubset=pid and PrivateDevices (the drivers read the Pi's model in /proc/device-tree and open
-        # devices), PrivateUsers (groups open the devices), PrivateNetwork and IPAddressDeny (the hall sees the page)
-        confined = fill_in(
-            "table-system.service",
-            name=NAME,
-            runtime=RUN.name,
-            groups=" ".join(GROUPS),
-            home="read-only" if at_home else "yes",
-            writable="".join(f"ReadWritePaths={quote_path(path)}\n" for path in beyond),
-        )
+    # left out: ProcSubset=pid and PrivateDevices (the drivers read the Pi's model in /proc/device-tree and open
+    # devices), PrivateUsers (groups open the devices), PrivateNetwork and IPAddressDeny (the hall sees the page)
     return fill_in(
         "table.service",
         what="an installation" if exhibit else "one table",
         verb="exhibit" if exhibit else "run",
-        user="" if place.system else "--user ",
         program=quote_path(place.program),
         settings=quote_path(place.settings),
         state=_plain(place.state),
         watchdog=WATCHDOG_S,
-        system=confined,
-        target="multi-user" if place.system else "default",
+        name=NAME,
+        runtime=RUN.name,
+        groups=" ".join(GROUPS),
+        home="read-only" if at_home else "yes",
+        writable="".join(f"ReadWritePaths={quote_path(path)}\n" for path in beyond),
     )
 
 

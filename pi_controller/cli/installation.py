@@ -26,7 +26,6 @@ def setup_parser() -> Parser:
         "Install the table's service on this machine: shows all changes first, then asks.",
         "0 done, 1 the service does not run, or the answer was no",
     )
-    parser.add_argument("--user", action="store_true", help="a service of this user's own; needs no root")
     parser.add_argument("--config-txt", action="store_true", help="also add the lines that the Pi's config.txt needs")
     parser.add_argument(
         "--kiosk",
@@ -36,8 +35,8 @@ def setup_parser() -> Parser:
     parser.add_argument("--root", metavar="DIR", help="write below DIR, an image; no service is started")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--dry-run", action="store_true", help="only show what would be done")
-    what.add_argument("--undo", action="store_true", help="undo exactly the changes that were made")
-    what.add_argument("--status", action="store_true", help="print the changes made and the service's state")
+    what.add_argument("--undo", action="store_true", help="remove what setup has written; the settings stay")
+    what.add_argument("--status", action="store_true", help="print what is installed and the service's state")
     what.add_argument(
         "--save-requested", action="store_true", help="save the settings that the page requests; for its unit"
     )
@@ -49,14 +48,11 @@ def setup(argv: Sequence[str]) -> int:
     """Set up, undo, or print the status; return 0 if everything succeeded, 1 if the service does not run."""
     args = setup_parser().parse_args(argv)
     require_linux("setup")
-    root = image_folder("setup", args.root)
-    here = make_place(system=not args.user, root=root)
-    if args.kiosk and args.user:
-        raise UsageError("setup: --kiosk is for the whole machine, not for one user", "leave out --user or --kiosk")
+    here = make_place(image_folder("setup", args.root))
     if args.status:
         return _setup_status(here)
-    if here.system and here.live and os.geteuid() != 0 and not args.dry_run:
-        raise UsageError("setup: a system service needs root", "use sudo, or --user for a service of your own")
+    if here.live and os.geteuid() != 0 and not args.dry_run:
+        raise UsageError("setup: a service needs root", "use sudo")
     if args.undo:
         return _undo_setup(here, yes=args.yes)
     if args.save_requested:
@@ -89,11 +85,7 @@ def _set_up(made: InstallPlan, *, dry: bool, yes: bool) -> int:
         if not dry:
             raise UsageError(f"setup: the service could not start: {stopped[0]}", "; ".join(stopped[1:]))
         print("\n".join(f"warning: the service could not start: {one}" for one in stopped))
-    commands = (
-        service.activation_commands(made.place, kiosk=made.kiosk)
-        if made.place.live and service.is_systemd_running()
-        else []
-    )
+    commands = service.activation_commands(kiosk=made.kiosk) if made.place.live and service.is_systemd_running() else []
     if commands and (later := find_restart_reason(made)):
         commands = commands[:-1]
         print(f"note: {later}")
@@ -115,32 +107,31 @@ def _set_up(made: InstallPlan, *, dry: bool, yes: bool) -> int:
         where = "in an image" if not made.place.live else "here, as systemd does not run this machine"
         print(f"The service is not started {where}; it starts with the machine.")
         return 0
-    return _activate(commands, made.place, started=not find_restart_reason(made))
+    return _activate(commands, started=not find_restart_reason(made))
 
 
-def _activate(commands: Sequence[Sequence[str]], here: Place, *, started: bool) -> int:
+def _activate(commands: Sequence[Sequence[str]], *, started: bool) -> int:
     from pi_controller.card import service
 
     for command in commands:
         if wrong := service.run(command):
             print(f"failed: {shlex.join(command)}: {wrong}")
-            if command == service.STAY:  # the table runs anyway while its user is logged in
-                print(f"  to start it with the machine: sudo {shlex.join(command)} {here.home.name}")
-                continue
-            print(f"  its log: journalctl {' '.join(service.log_choice())}")
+            print(f"  its log: journalctl --unit {NAME}")
             return 1
     if not started:
         print("The table starts with the machine.")
         return 0
     # restart returned after the table reported that it is ready
-    print(f"The table runs; '{shlex.join([*service.systemctl(system=here.system), 'status', NAME])}' shows its status.")
+    print(f"The table runs; 'systemctl status {NAME}' shows its status.")
     return 0
 
 
 def _undo_setup(here: Place, *, yes: bool) -> int:
     from pi_controller.card import install, service
+    from pi_controller.card.plan import plan
 
-    lines = install.undo_changes(here, dry=True)
+    changes = plan(here).changes
+    lines = install.undo_changes(here, changes, dry=True)
     if not lines:
         print("Setup has made no changes to undo.")
         return 0
@@ -152,30 +143,27 @@ def _undo_setup(here: Place, *, yes: bool) -> int:
     for command in service.stop_commands(here) if on else []:
         if wrong := service.run(command):
             print(f"failed: {shlex.join(command)}: {wrong}")
-    install.undo_changes(here)
-    for command in service.reload_commands(here) if on else []:
+    install.undo_changes(here, changes)
+    for command in service.reload_commands() if on else []:
         if wrong := service.run(command):
             print(f"failed: {shlex.join(command)}: {wrong}")
-    print(f"Done. Journals and recordings remain in {here.state}" + (f", and the user {NAME}." if here.system else "."))
+    print(f"Done. {here.settings} remains, journals and recordings in {here.state}, and the user {NAME}.")
     return 0
 
 
 def _setup_status(here: Place) -> int:
-    from pi_controller.card import install, service
+    from pi_controller.card import service
     from pi_controller.card.plan import plan
 
-    entries = install.load(here).written
-    if not entries:
+    if not here.on_disk(here.unit).exists():
         print("Setup has not been run here.")
         return 1
-    for entry in entries:
-        print(f"{install.state(here, entry)}: {entry.path}")
-    behind = plan(here).needed
-    for change in behind:
-        print(f"differs from this version's file: {change.path}")
+    made = plan(here)
+    for change in made.changes:
+        print(f"{'differs from this version' if change in made.needed else 'up to date'}: {change.path}")
     if not here.live or not service.is_systemd_running():
         return 0
-    properties = service.properties(system=here.system)
+    properties = service.properties()
     print(", ".join(f"{name}: {value}" for name, value in sorted(properties.items()) if value))
     return 0 if properties.get("ActiveState") == "active" else 1
 
@@ -210,7 +198,7 @@ def update(argv: Sequence[str]) -> int:
     args = update_parser().parse_args(argv)
     require_linux("update")
     from pi_controller import __version__
-    from pi_controller.card.service import run, systemctl
+    from pi_controller.card.service import run
     from pi_controller.extras import requires_extra
     from pi_controller.host.notify import save_last_line
 
@@ -225,7 +213,7 @@ def update(argv: Sequence[str]) -> int:
         return 0
     if not args.source:
         raise UsageError("update: name a file or a folder", "moccasin-mat update /media/stick")
-    restart = [*systemctl(system=True), "restart", NAME]
+    restart = ["systemctl", "restart", NAME]
     try:
         done = programs.take(Path(args.source), args.signers, lambda: run(restart))
     except MatError as error:

@@ -140,7 +140,7 @@ def _report(path: Path | None, told: str, name: str = "installation.txt") -> byt
     from pi_controller.tools import support_bundle
     from pi_controller.tools.doctor import examine_without_mat
 
-    warnings = warning_log.read_log(make_place(system=True).state / warning_log.FILE)
+    warnings = warning_log.read_log(make_place().state / warning_log.FILE)
     more = {name: told, warning_log.FILE: warnings}
     # the service's full log contains the names of signed-in staff
     return support_bundle.pack_bundle(

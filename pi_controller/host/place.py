@@ -1,4 +1,4 @@
-"""Paths of an installation: a system service or a user's own; below another root for images and tests."""
+"""Paths of an installation: its service, settings and state; below another root for images and tests."""
 
 import os
 import sys
@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pi_controller.errors import MatError
-from pi_controller.host.platform import home_folder
 
 NAME = "moccasin-mat"
 """Name of the service, its user and its folders."""
@@ -43,9 +42,7 @@ class Place(NamedTuple):
     `program` is the path of this package's command.
     """
 
-    system: bool
     program: Path
-    home: Path
     root: Path = Path("/")
 
     @property
@@ -55,47 +52,32 @@ class Place(NamedTuple):
 
     @property
     def settings_folder(self) -> Path:
-        """Folder of the settings, the mat's profiles and the manifest."""
-        return SYSTEM_SETTINGS.parent if self.system else self.home / ".config" / NAME
+        """Folder of the settings and the mat's profiles. The service cannot write it, because root trusts it."""
+        return SYSTEM_SETTINGS.parent
 
     @property
     def settings(self) -> Path:
         """The settings file of the table."""
-        return self.settings_folder / SETTINGS
-
-    @property
-    def manifest(self) -> Path:
-        """The manifest. It is not writable by the service, because root trusts it."""
-        return self.settings_folder / "setup.json"
+        return SYSTEM_SETTINGS
 
     @property
     def state(self) -> Path:
         """Folder of the journal and the recordings."""
-        return Path("/var/lib") / NAME if self.system else self.home / ".local/share" / NAME
-
-    @property
-    def units(self) -> Path:
-        """The folder of the unit."""
-        return SYSTEM_UNITS if self.system else self.home / ".config/systemd/user"
+        return Path("/var/lib") / NAME
 
     @property
     def unit(self) -> Path:
         """The unit's file."""
-        return self.units / UNIT
-
-    @property
-    def wanted(self) -> Path:
-        """The symlink that starts the service with the machine."""
-        return self.units / f"{'multi-user' if self.system else 'default'}.target.wants" / UNIT
+        return SYSTEM_UNITS / UNIT
 
     def on_disk(self, path: Path) -> Path:
         """Return the path below `root` for `path`."""
         return self.root / path.relative_to("/")
 
 
-def make_place(*, system: bool, root: Path | None = None) -> Place:
+def make_place(root: Path | None = None) -> Place:
     """Return the place of this program. Raises `SetupError` if the command is not installed."""
     program = Path(sys.executable).with_name(NAME)
     if not os.access(program, os.X_OK):
         raise SetupError(f"there is no command {program} to start", "install the package with pip, in a venv")
-    return Place(system, program, home_folder(), root.resolve() if root else Path("/"))
+    return Place(program, root.resolve() if root else Path("/"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from pi_controller.card import service
 from pi_controller.card.changes import read
@@ -11,12 +10,7 @@ from pi_controller.card.plan import plan
 from pi_controller.errors import SettingsError, describe_error
 from pi_controller.host.findings import Finding, Group
 from pi_controller.host.place import SetupError, make_place
-from pi_controller.host.platform import home_folder
 from pi_controller.host.status import RESULTS
-
-if TYPE_CHECKING:
-    pass
-
 
 SERVICE = Group("Service")
 SETUP = "moccasin-mat setup"
@@ -24,29 +18,20 @@ SETUP = "moccasin-mat setup"
 
 def service_lines() -> list[Finding]:
     """Return the lines for the service; "not here" if none is installed or systemd does not run."""
-    kind = service.installed_kind()
-    if not kind:
+    if not service.is_installed():
         return [SERVICE.absent("unit", f"no service is installed; '{SETUP}' does that")]
-    system = kind == "system"
-    found = [_unit(system=system)]
     if not service.is_systemd_running():
-        return [*found, SERVICE.absent("running", "systemd does not run this machine")]
-    found.append(running_line(service.properties(system=system), system=system))
-    if not system:
-        hint = "" if service.lingers() else f"sudo loginctl enable-linger {home_folder().name}"
-        name = "starts with the machine"
-        found.append(SERVICE.fails(name, "only when its user logs in", hint) if hint else SERVICE.passes(name))
-    return found
+        return [_unit(), SERVICE.absent("running", "systemd does not run this machine")]
+    return [_unit(), running_line(service.properties())]
 
 
-def _unit(*, system: bool) -> Finding:
-    again = f"{'sudo ' if system else ''}{SETUP}{'' if system else ' --user'}"
+def _unit() -> Finding:
     try:
-        here = make_place(system=system)
+        here = make_place()
     except SetupError as error:
         return SERVICE.fails("unit", error.message, error.hint)
     try:
-        current = read(here.unit) == plan(here).text()
+        current = read(here.on_disk(here.unit)) == plan(here).text()
     except OSError as error:
         return SERVICE.absent("unit", f"it cannot be read: {describe_error(error)}; try sudo")
     except SettingsError:  # the error may quote a name or a password from the file
@@ -57,13 +42,13 @@ def _unit(*, system: bool) -> Finding:
     if current:
         return SERVICE.passes("unit", f"{here.unit}, the same as this version's file")
     # setup shows the difference first, so that a user's own lines are not overwritten unseen
-    hint = f"'{again}' shows the difference and writes it; put your own lines in a drop-in file"
+    hint = f"'sudo {SETUP}' shows the difference and writes it; put your own lines in a drop-in file"
     return SERVICE.fails("unit", f"{here.unit} differs from this version's file", hint)
 
 
-def running_line(properties: Mapping[str, str], *, system: bool) -> Finding:
+def running_line(properties: Mapping[str, str]) -> Finding:
     """Return the line for the service's state, from its systemd `properties`."""
-    name, command = "running", " ".join(service.systemctl(system=system))
+    name = "running"
     state, often = properties.get("ActiveState", ""), properties.get("NRestarts", "0")
     if not state:
         return SERVICE.absent(name, "systemd does not answer")
@@ -71,6 +56,6 @@ def running_line(properties: Mapping[str, str], *, system: bool) -> Finding:
         again = f", started again {often} times" if often.isdigit() and int(often) else ""
         return SERVICE.passes(name, f"{properties.get('StatusText', '')}{again}")
     if state == "inactive" and properties.get("Result") == "success":
-        return SERVICE.fails(name, "it is stopped", f"{command} start moccasin-mat")
+        return SERVICE.fails(name, "it is stopped", "sudo systemctl start moccasin-mat")
     found = RESULTS.get(properties.get("Result", ""), properties.get("Result", state))
     return SERVICE.fails(name, f"{found}{'' if often == '0' else f', {often} times'}", "--bundle has its log")

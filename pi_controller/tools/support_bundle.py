@@ -14,10 +14,11 @@ from typing import cast
 
 import msgspec
 
-from pi_controller.card.service import log_choice, run_captured
+from pi_controller.card.service import run_captured
 from pi_controller.config import Settings
 from pi_controller.errors import UsageError, describe_error
 from pi_controller.host.files import atomic_write
+from pi_controller.host.place import NAME
 from pi_controller.host.platform import home_folder
 from pi_controller.tools.report import DoctorReport
 
@@ -37,7 +38,7 @@ def service_log() -> str:
     if shutil.which("journalctl") is None:
         return "this system keeps no service log (there is no journalctl)\n"
     try:
-        command = ["journalctl", *log_choice(), "--lines", str(LOG_LINES), "--no-pager", "--output", "short-iso"]
+        command = ["journalctl", "--unit", NAME, "--lines", str(LOG_LINES), "--no-pager", "--output", "short-iso"]
         done = run_captured(command, 10)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"the service log cannot be read: {type(error).__name__}\n"

@@ -114,7 +114,7 @@ def test_initramfs_names_partitions_of_root_disk_alone(tmp_path):
 
 
 def test_service_folders_are_persistent_mounts():
-    here = make_place(system=True)
+    here = make_place()
     for folder in (here.state, here.settings_folder):
         assert str(folder) in mounts()
 
@@ -157,7 +157,7 @@ def test_analogue_sound_driver_is_included_and_loaded():
 
 
 def test_first_settings_are_valid_and_open_to_network(tmp_path):
-    made = first_settings("", make_place(system=True), lit=False)
+    made = first_settings("", make_place(), lit=False)
     web = made.web.model_copy(update={"host": "0.0.0.0", "judges": True})
     (tmp_path / "table.toml").write_text(format_example(made.model_copy(update={"web": web})), "utf-8")
     settings = read_settings(tmp_path / "table.toml")
@@ -171,7 +171,7 @@ def test_first_settings_are_valid_and_open_to_network(tmp_path):
 def test_systemd_finds_no_fault_with_the_units(tmp_path):
     folder = tmp_path / "units"
     shutil.copytree(UNITS, folder)
-    (folder / "moccasin-mat.service").write_text(unit(make_place(system=True)), "utf-8")
+    (folder / "moccasin-mat.service").write_text(unit(make_place()), "utf-8")
     for path in folder.glob("*.service"):  # the programs are on the card only
         text = path.read_text("utf-8").replace("/opt/moccasin-mat/bin/python ", "/bin/true ")
         text = text.replace("/opt/moccasin-mat/bin/moccasin-mat ", "/bin/true ")
@@ -547,7 +547,7 @@ def test_required_units_report_failure_to_fault_unit():
 
 
 def unit_text():
-    return unit(make_place(system=True), exhibit=True)
+    return unit(make_place(), exhibit=True)
 
 
 def test_text_screen_replaces_addresses_with_fault(tmp_path):

@@ -24,7 +24,6 @@ from programs import finish_program, start_program
 from verb_commands import FILES, NEEDS_EXTRA, SERVES, WORKS
 
 from pi_controller import extras
-from pi_controller.card import service
 from pi_controller.host import platform
 
 ROOT = Path(__file__).parents[2]
@@ -189,12 +188,11 @@ def test_a_venv_of_root_is_changed_with_sudo(tmp_path, monkeypatch):
     assert extras.install_command("hub", tmp_path, clone="").startswith("sudo ")
 
 
-def test_user_unknown_to_the_machine_has_no_home(tmp_path, monkeypatch):
+def test_user_unknown_to_the_machine_has_no_home(monkeypatch):
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
     assert platform.home_folder() == Path("/nonexistent")
     assert platform.expand_home("~/words") == Path("~/words")
-    assert service.installed_kind(root=tmp_path) == ""
 
 
 def test_every_extra_in_a_hint_exists():

@@ -32,7 +32,7 @@ class CardMachine:
     """A card in a folder: its start, its unit for requests, its table's users, and the page's desk."""
 
     def __init__(self, folder, *, wifi=True):
-        self.place = make_place(system=True, root=folder / "root")
+        self.place = make_place(folder / "root")
         on_disk = self.place.on_disk
         self.state, self.file = on_disk(self.place.state), on_disk(self.place.settings)
         for path in (self.state, self.file.parent, on_disk(RUN), folder / "boot", folder / "state", folder / "run"):

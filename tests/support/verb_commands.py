@@ -49,7 +49,7 @@ WORKS = {
     "check-settings --example": 0,
     "check-settings hub.toml": 0,
     "languages --template": 0,
-    "setup --user --dry-run": 0,
+    "setup --dry-run": 0,
     "hub director venue": 0,
     "hub journals venue out": 2,
     "exhibit --check": 0,

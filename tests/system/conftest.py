@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from needed import need
 
-from pi_controller.host.place import Place, make_place
+from pi_controller.host.place import make_place
 
 CONFIG = "# For more options see the manual\ndtparam=audio=on\n\n[pi4]\narm_boost=1\n"
 
@@ -30,9 +30,8 @@ def pi(tmp_path):
 
 @pytest.fixture
 def here():
-    """Return this machine as a place for a system service."""
-    installed = make_place(system=True)
-    return Place(True, installed.program, installed.home)
+    """Return this machine as a place for a service."""
+    return make_place()
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from pi_controller.host.place import make_place
 
 @pytest.fixture
 def here(tmp_path):
-    here = make_place(system=True, root=tmp_path / "root")
+    here = make_place(tmp_path / "root")
     for folder in (RUN, here.settings_folder):
         here.on_disk(folder).mkdir(parents=True)
     here.on_disk(here.settings).write_text('[web]\nlanguage = "en"\n', "utf-8")
@@ -108,4 +108,3 @@ def test_setup_installs_the_unit(here):
     text = mine[REQUEST.service].text
     assert "setup --save-requested" in text
     assert verify_unit(text.replace(str(here.program), "/bin/true"), REQUEST.service.name) == []
-    assert not {REQUEST.path, REQUEST.service} & {change.path for change in plan(make_place(system=False)).changes}

@@ -24,10 +24,9 @@ def test_a_table_is_allowed_little(exposure, here, tmp_path):
     assert exposure(path) > 4 * MOST_EXPOSED
 
 
-@pytest.mark.parametrize("system", [True, False])
 @pytest.mark.usefixtures("analyze")
-def test_unit_passes_systemd_verify(here, system):
-    assert service.verify_unit(unit(Place(system, here.program, here.home))) == []
+def test_unit_passes_systemd_verify(here):
+    assert service.verify_unit(unit(here)) == []
 
 
 @pytest.mark.usefixtures("analyze")
@@ -35,7 +34,7 @@ def test_unit_errors_from_systemd_are_returned(here):
     found = service.verify_unit(unit(here).replace("Type=notify", "Type=notify\nWatchdogSec=soon"))
     assert len(found) == 1
     assert "soon" in found[0]
-    gone = Place(True, Path("/no/such/moccasin-mat"), here.home)
+    gone = Place(Path("/no/such/moccasin-mat"))
     assert any("/no/such/moccasin-mat" in line for line in service.verify_unit(unit(gone)))
 
 
@@ -57,18 +56,18 @@ def test_path_with_spaces_and_percents_is_quoted(tmp_path):
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n", "utf-8")
     program.chmod(0o755)
-    assert service.verify_unit(unit(Place(True, program, tmp_path))) == []
+    assert service.verify_unit(unit(Place(program))) == []
 
 
 @pytest.mark.parametrize("name", ["a\nExecStartPre=rm", "a'b", 'a"b', "a\\b", "$HOME"])
 def test_path_invalid_in_a_unit_is_refused(name):
     with pytest.raises(SetupError, match="cannot be written in a unit"):
-        unit(Place(True, Path("/opt") / name, Path("/srv/ann")))
+        unit(Place(Path("/opt") / name))
 
 
-def test_home_is_readable_for_programs_in_it(here):
+def test_home_is_readable_for_programs_in_it():
     def at(program):
-        return unit(Place(True, Path(program), here.home))
+        return unit(Place(Path(program)))
 
     assert "\nProtectHome=read-only\n" in at(Path("/", "home", "ann", "venv/bin/moccasin-mat"))
     assert "\nProtectHome=yes\n" in at("/opt/moccasin-mat/bin/moccasin-mat")
@@ -78,13 +77,6 @@ def test_the_service_may_open_the_loudspeaker(here):
     text = unit(here)
     assert "\nDeviceAllow=char-alsa rw\n" in text
     assert "audio" in re.search(r"^SupplementaryGroups=(.*)$", text, re.MULTILINE)[1].split()
-
-
-def test_user_unit_omits_root_options(here):
-    text = unit(Place(False, here.program, here.home))
-    for word in ("User=", "DeviceAllow", "ProtectSystem", "CapabilityBoundingSet", "SupplementaryGroups"):
-        assert word not in text
-    assert "NoNewPrivileges=yes" in text
 
 
 def test_unreachable_program_names_the_closed_folder():
@@ -100,7 +92,6 @@ def test_unreachable_program_names_the_closed_folder():
         assert find_closed_path(home / "bin/moccasin-mat") == home
 
 
-@pytest.mark.parametrize("system", [True, False])
-def test_there_are_descriptors_for_all_that_may_come(here, system):
-    found = re.findall(r"^LimitNOFILE=(\d+)$", unit(Place(system, here.program, here.home)), re.MULTILINE)
+def test_there_are_descriptors_for_all_that_may_come(here):
+    found = re.findall(r"^LimitNOFILE=(\d+)$", unit(here), re.MULTILINE)
     assert [int(limit) >= MAX_CONNECTIONS + MAX_KEPT_CONNECTIONS + SPARE for limit in found] == [True]

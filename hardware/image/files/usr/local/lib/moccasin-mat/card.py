@@ -96,7 +96,7 @@ def take_table(card: Card) -> str:
             from pi_controller.calibration.profile import load_profile as read_profile  # noqa: PLC0415 - numpy loads slowly
 
             read_profile(card.settings, profile)
-        here = make_place(system=True)
+        here = make_place()
         port = shown_port(here)
         if port is not None and (settings.web.port != port or not settings.web.enabled):
             raise SettingsError(
@@ -291,7 +291,7 @@ def main() -> int:
     faults = [lost or tell_emptied(card), take_table(card)]
     machine, fault = take_machine(card)
     faults.append(fault)
-    if shown_port(make_place(system=True)) is None:  # an installation has no page for its network
+    if shown_port(make_place()) is None:  # an installation has no page for its network
         machine = open_first_network(card, machine)
     for step in (
         lambda: take_keys(card),

@@ -26,7 +26,7 @@ def card_fault(mountinfo: str, free_bytes: int) -> tuple[str, str, str] | None:
     `mountinfo` is that of proc(5). The last field has the options of the file system itself, which no sandbox changes.
     """
     mounted = {fields[4]: fields[-1].split(",") for line in mountinfo.splitlines() if (fields := line.split())}
-    here = make_place(system=True)
+    here = make_place()
     if STATE not in mounted:
         return (
             "state_lost",

@@ -100,7 +100,7 @@ def head_judge(settings: Settings, *, wanted: bool, covered: bool = False) -> st
 
 def condition() -> str:
     """Return how the table's service is, with the end of its log where it does not run."""
-    told = properties(system=True)
+    told = properties()
     state = told.get("ActiveState", "unknown")
     if state == "active":
         return told.get("StatusText") or "ready"
@@ -136,7 +136,7 @@ def main() -> int:
             if web.enabled:
                 at = OWN_ADDRESS if machine is not None and machine.password else ""
                 urls = list_urls(PageSettings(address=web.address, reach=is_public_host(web.host)), web.port, asked=at)
-            if not asked and properties(system=True).get("ActiveState") == "active":
+            if not asked and properties().get("ActiveState") == "active":
                 head, asked = (
                     head_judge(settings, wanted=(CARD / "new-head-judge").exists(), covered=KIOSK.exists()),
                     True,
