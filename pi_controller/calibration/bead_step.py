@@ -4,7 +4,7 @@ The marked bead is asked for at three places of each pad. The readings give its 
 mat (the bead has an image dipole in it) and of modules that contradict the others.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -17,7 +17,8 @@ from pi_controller.calibration.steps import Bar, PadByPad, describe_place, make_
 from pi_controller.host.findings import Finding
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.bead_fit import FittedBead
-from pi_controller.sensing.bead_solver import BEAD_HEIGHT_MM, MARKED_AM2, Steel
+from pi_controller.sensing.bead_solver import ANY_STRENGTH, BEAD_HEIGHT_MM, MARKED_AM2, Refiner, Steel
+from pi_controller.sensing.beads import FLOOR_UT
 from pi_controller.sensing.events import BeadsAtRest, MatEvent
 from pi_controller.sensing.magnetometer_diagnosis import magnetometer_name
 from pi_controller.text import Sentence, join_words
@@ -54,23 +55,27 @@ READING_NOISE_UT = 0.5
 """Noise of a reading averaged over the last scans, in the search for steel."""
 MAX_MISFIT = 6.0
 """A reading that is more sigmas than this above noise is not that of one bead."""
+STARTS_MM = np.array([(0.0, 0.0, 0.0), *((30.0 * x, 30.0 * y, 0.0) for x in (-1, 1) for y in (-1, 1))])
+"""Where a fit of the bead starts, from the place that it was asked for at."""
 MAX_LEFT_OUT = 2
-"""Modules of one pad that may contradict the others."""
+"""Modules that may contradict the others while the bead is on one pad."""
 MAX_NAMED = 4
 """More modules than this that contradict the others are no fault of a module."""
+NO_STEEL: Mapping[int, Steel] = {}
 STEEL_HINT = Sentence("move the mat, or put wood under it, and calibrate again")
 
 
 class Reading(NamedTuple):
     """The bead at rest: on which `pad` (1 first) and at which of `SPOTS` it was asked for.
 
-    `ut` (sensors, 3) microtesla without the empty mat's field, `ok` (sensors,).
+    `ut` (sensors, 3) microtesla without the empty mat's field, `ok` (sensors,), `noise` one sigma of an axis.
     """
 
     pad: int
     spot: int
     ut: Array
     ok: NDArray[np.bool_]
+    noise: float
 
 
 class Doubt(NamedTuple):
@@ -166,12 +171,14 @@ class BeadStep(PadByPad):
 
     def _measure(self, pad: int, spot: int) -> Reading | None:
         """Return the present reading; None without a baseline."""
-        base = self._detectors.beads.baseline
-        if base is None or not self._detectors.scans:
+        base, scans = self._detectors.beads.baseline, self._detectors.scans
+        if base is None or not scans:
             return None
         ut, ok = self._detectors.field()
         ok = ok & base.known
-        return Reading(pad, spot, np.where(ok[:, None], ut - base.offsets - base.level, 0.0), ok)
+        spread = np.var([scan.ut[ok] for scan in scans], axis=0, ddof=1) if len(scans) > 1 and ok.any() else np.ones(1)
+        noise = (FLOOR_UT**2 + float(spread.mean()) / len(scans)) ** 0.5
+        return Reading(pad, spot, np.where(ok[:, None], ut - base.offsets - base.level, 0.0), ok, noise)
 
     def _is_new(self) -> bool:
         """Return True if a bead is there, and not where the last reading was kept."""
@@ -229,10 +236,11 @@ class BeadStep(PadByPad):
         """End the step with its faults or its results."""
         if not self._readings:
             return
-        if all(map(self._is_explained, self._readings)):
+        contradicting = [] if self._are_explained() else self._find_contradicting()
+        if not contradicting and (self._are_explained() or self._are_explained(self._steel_at)):
             self._judge_beads()
         else:
-            self._report_contradiction()
+            self._report_contradiction(contradicting)
         if not self.wrong:
             strong = join_words(f"{1000 * moment:.0f}" for moment in self.moments)
             words = Sentence("the mat finds one marked bead, on the right pad; strength {strong} mA m\u00b2")
@@ -242,41 +250,48 @@ class BeadStep(PadByPad):
                 what = _describe_steel(nearest, self._chip_mm, list(self._steel_at))
                 self.found.append(Sentence("{what}: better {hint}", what=what, hint=Sentence(STEEL_HINT)))
 
-    def _is_explained(self, reading: Reading, without: Collection[int] = ()) -> bool:
-        """Return True if one bead explains `reading`, `without` the modules of these numbers (0 first)."""
-        return self._misfit(reading, without) <= MAX_MISFIT
+    def _are_explained(self, steel_at: Mapping[int, Steel] = NO_STEEL) -> bool:
+        """Return True if one bead explains each reading, over the steel at its pad."""
+        fit = self._detectors.beads.fitter.fit
+        return all(
+            fit(reading.ut, reading.ok, noise=reading.noise, most=1, steel=steel_at.get(reading.pad)).residual
+            <= 1.0 + MAX_MISFIT * (2.0 / _freedom(reading.ok)) ** 0.5
+            for reading in self._readings
+        )
 
-    def _misfit(self, reading: Reading, without: Collection[int] = ()) -> float:
-        """Return how far chi squared of one bead is above its mean in noise, sigmas; infinite without a bead."""
+    def _misfit(self, reading: Reading, without: Collection[int]) -> float:
+        """Return how far chi squared of a bead near the place asked for is above its mean in noise, sigmas.
+
+        The modules in `without` (0 first) are left out.
+        """
         ok = reading.ok.copy()
         ok[[*without]] = False
-        steel = None if without else self._steel_at.get(reading.pad)
-        found = self._detectors.beads.fitter.fit(reading.ut, ok, noise=1.0, most=1, steel=steel)
-        freedom = max(3 * int(ok.sum()) - 8, 1)
-        return (found.residual - 1.0) * (freedom / 2.0) ** 0.5 if found.beads else float("inf")
+        refiner = Refiner(self._detectors.beads.fitter.sensors_mm, reading.ut, ok, reading.noise)
+        middle, spot = pinmap().pads.centre(reading.pad), SPOTS[reading.spot][1]
+        starts = np.array([*np.add(middle, spot), BEAD_HEIGHT_MM[0]]) + STARTS_MM
+        moments = np.array([refiner.moment_at(start, reading.ut, ok.astype(np.float64)) for start in starts])
+        kinds = np.full((len(starts), 1), MARKED_AM2)
+        best = refiner.refine(starts[:, None], moments[:, None], kinds, spread=ANY_STRENGTH)[0]
+        freedom = _freedom(ok)
+        return (best.chi2 - freedom) / (2.0 * freedom) ** 0.5
 
     def _find_contradicting(self) -> list[int]:
-        """Return the modules (0 first) without which one bead explains each reading; [] if no few modules do that.
-
-        They are looked for pad by pad, among the modules of the pad that the bead lay on.
-        """
+        """Return the modules (0 first) without which one bead explains each reading; [] if no few modules do that."""
         found: list[int] = []
-        places = len(pinmap().magnetometers.offsets_mm)
+        built = np.flatnonzero(self._detectors.built).tolist()
         for pad in range(1, self.pads + 1):
             readings = [reading for reading in self._readings if reading.pad == pad]
-            if all(self._is_explained(reading, found) for reading in readings):
-                continue
-            built = [n for n in np.flatnonzero(self._detectors.built).tolist() if n // places == pad - 1]
-            for count in range(1, min(MAX_LEFT_OUT, len(built) - 1) + 1):
+            for count in range(MAX_LEFT_OUT + 1):
                 misfits = {
-                    some: max(self._misfit(reading, (*found, *some)) for reading in readings)
+                    max(self._misfit(reading, (*found, *some)) for reading in readings): some
                     for some in combinations(built, count)
+                    if all(self._misfit(reading, (*found, *some)) <= MAX_MISFIT for reading in readings)
                 }
-                best = min(misfits, key=misfits.__getitem__)
-                if misfits[best] <= MAX_MISFIT:
-                    found += best
+                if misfits:
+                    found += misfits[min(misfits)]
                     break
-        return found if all(self._is_explained(reading, found) for reading in self._readings) else []
+        explained = all(self._misfit(reading, found) <= MAX_MISFIT for reading in self._readings)
+        return found if explained else []
 
     def _judge_beads(self) -> None:
         """Report beads of the wrong kind or on the wrong pad; note their strength, and steel under all pads."""
@@ -325,9 +340,9 @@ class BeadStep(PadByPad):
     def _chip_mm(self) -> float:
         return float(self._detectors.beads.fitter.sensors_mm[0, 2])
 
-    def _report_contradiction(self) -> None:
+    def _report_contradiction(self, contradicting: Sequence[int]) -> None:
         """Report that no bead explains the readings, and the modules that contradict the others."""
-        names = [magnetometer_name(number) for number in self._find_contradicting()]
+        names = [magnetometer_name(number) for number in contradicting]
         if 0 < len(names) <= MAX_NAMED:
             self.wrong.append(
                 make_fault(
@@ -352,6 +367,11 @@ class BeadStep(PadByPad):
     def _fail_pad(self, pad: int, fault: Finding) -> None:
         self.wrong.append(fault)
         self.states[pad - 1] = "bad"
+
+
+def _freedom(ok: NDArray[np.bool_]) -> int:
+    """Return the degrees of freedom of a fit of one bead to the modules in `ok`."""
+    return max(3 * int(ok.sum()) - 8, 1)
 
 
 def _describe_steel(steel: Steel, chip_mm: float, pads: Sequence[int]) -> Sentence:
