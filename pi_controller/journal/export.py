@@ -32,7 +32,7 @@ def as_json(sheet: Sheet) -> str:
     )
 
 
-CSV_COLUMNS = ("record", "event", "time_s", "turn", "side", "kind", "what", "calls", "by", "counts")
+CSV_COLUMNS = ("time_s", "turn", "side", "kind", "what", "calls", "by", "counts")
 """The first columns of every game; after them one for each count of the score sheet, such as `sticks.A`."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """First characters of texts that a spreadsheet takes for formulas."""
@@ -57,7 +57,7 @@ def as_csv(sheet: Sheet) -> str:
     writer.writerow([_cell(name) for name in (*CSV_COLUMNS, *counted)])
     for line, state in zip(sheet.lines, states, strict=True):
         first = (
-            line.seq, line.batch, line.t, line.turn, line.side, line.kind, line.what, " ".join(line.calls), line.by,
+            line.t, line.turn, line.side, line.kind, line.what, " ".join(line.calls), line.by,
             "yes" if line.counts else "no",
         )  # fmt: skip
         writer.writerow([_cell(value) for value in (*first, *(state.get(name, "") for name in counted))])

@@ -106,7 +106,9 @@ def test_team_names_appear_in_all_outputs(journal, tmp_path, capsys):
     table.judge(JudgeAction(2.0, TOSS))
     table.judge(JudgeAction(3.0, {"do": "hit", "found": True}))
     assert dict(sheet_of(journal).teams) == NAMES
-    assert "the teams are Big Coulee (A) and Long Hollow (B)" in [line.what for line in sheet_of(journal).lines]
+    assert "Ann, head: the teams are Big Coulee (A) and Long Hollow (B)" in [
+        line.what for line in sheet_of(journal).lines
+    ]
     record = from_journal(journal.read())
     assert dict(record.teams) == NAMES
     assert "! @0:01 Ann, head: the teams are Big Coulee (A) and Long Hollow (B)" in write(record)
