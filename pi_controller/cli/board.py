@@ -166,11 +166,6 @@ def flash_parser() -> Parser:
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--check", action="store_true", help="only compare: exit status 0 if it is there, else 1")
     only.add_argument("--dry-run", action="store_true", help="only show what would be done")
-    only.add_argument(
-        "--micropython",
-        metavar="FILE.uf2",
-        help="only copy MicroPython's file to a board in its boot loader (BOOTSEL held while plugged in)",
-    )
     parser.add_argument("--force", action="store_true", help="overwrite another program on the board without asking")
     return parser
 
@@ -183,14 +178,9 @@ def flash(argv: Sequence[str]) -> int:
     from pi_controller.board.serial_port import BY_ID
     from pi_controller.tools import find_board
     from pi_controller.tools.board_flasher import BoardFlasher
-    from pi_controller.tools.boot_drive import THEN, copy_micropython, find_boot_drive
     from pi_controller.tools.flash import flash
     from pi_controller.tools.mpremote import require_mpremote
 
-    if args.micropython:
-        drive = copy_micropython(Path(args.micropython), find_boot_drive())
-        print(f"copied to the {drive.chip.name} at {drive.path}; {THEN}")
-        return 0
     require_mpremote()
     brought = find_board.load_shipped()
     work = BoardFlasher(find_board.find_board(args.port, BY_ID))
