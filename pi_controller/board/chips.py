@@ -1,4 +1,4 @@
-"""Interfaces of the readers for sensors on the Pi's own pins, and the process that reads the piezos.
+"""The process that reads the piezos on the Pi's own pins.
 
 `board.pins` turns their readings into messages. Times are seconds on the table's clock.
 """
@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,41 +25,6 @@ SCAN = np.dtype([("began", "<f8"), ("ended", "<f8"), ("counts", "<u2", (4,))])
 """A scan of all pads, laid out as `mcp3008.RECORD`."""
 READER = (sys.executable, "-m", "pi_controller.board.mcp3008")
 LAST_WORDS_S = 2.0
-
-
-class PiezoReader(Protocol):
-    """Reader of the piezos, in the background and as fast as possible."""
-
-    name: str
-
-    def take(self) -> NDArray[Any]:
-        """Return the scans (dtype `SCAN`) since the last call, oldest first. Raises `PortError` if it has ended."""
-        ...
-
-    def wait(self, seconds: float) -> None:
-        """Wait at most `seconds` for a scan."""
-        ...
-
-    def close(self) -> None:
-        """Stop reading. Closing twice is fine."""
-        ...
-
-
-class TouchReader(Protocol):
-    """Reader of the touch strips, in the background, about fifty times a second."""
-
-    @property
-    def missing(self) -> PortError | None:
-        """Why the chip does not answer; None while it does."""
-        ...
-
-    def take(self) -> list[tuple[float, tuple[int, ...]]]:
-        """Return (time, twelve counts) of each scan since the last call; all zeros if the chip did not answer."""
-        ...
-
-    def close(self) -> None:
-        """Stop reading. Closing twice is fine."""
-        ...
 
 
 class ReaderProcess:

@@ -20,7 +20,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pi_controller.board.gpio import header_factory, no_pins
 from pi_controller.errors import PortError, describe_error
@@ -38,18 +38,6 @@ LOOKS = 16
 """Scans of zeros only after which the chip is reported missing."""
 NULL_BIT = 0x04
 """The chip drives this bit of its answer low; without a chip the line is pulled up."""
-
-
-class Bus(Protocol):
-    """The part of gpiozero's SPI that is used here."""
-
-    def transfer(self, data: list[int], /) -> list[int]:
-        """Send words and return as many, with the chip selected throughout."""
-        ...
-
-    def close(self) -> None:
-        """Release the pins."""
-        ...
 
 
 class Mcp3008:
@@ -102,7 +90,8 @@ def _missing() -> PortError:
     )
 
 
-def _open(port: int, device: int, hz: int, factory: Factory | None) -> Bus:
+def _open(port: int, device: int, hz: int, factory: Factory | None) -> Any:
+    """Return gpiozero's SPI: `transfer(words)` sends words and returns as many, `close()` releases the pins."""
     try:
         from gpiozero import Device  # noqa: PLC0415 - it takes long to import on a small Pi
         from gpiozero.exc import BadPinFactory, GPIOZeroError, SPIFixedRate, SPISoftwareFallback  # noqa: PLC0415

@@ -5,18 +5,23 @@ less often than the board does; `reads_per_s` is the measured rate. If a reader 
 down, and opening is retried.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pi_controller.board.chips import PiezoReader, TouchReader
 from pi_controller.board.messages import LinkDown, LinkUp, Message, Touch
 from pi_controller.board.resampler import RATES, REACHED, Resampler, grid_rate, measure_rate
 from pi_controller.errors import PortError
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
+
+if TYPE_CHECKING:
+    from pi_controller.board.chips import ReaderProcess
+    from pi_controller.board.mpr121 import TouchThread
 
 RETRY_S = 1.0
 """Interval between attempts to open missing readers."""
@@ -37,7 +42,7 @@ class PinsSource:
     Implements `message_source.Source`. Times are on the readers' clock.
     """
 
-    def __init__(self, open_piezos: Callable[[], PiezoReader], open_strips: Callable[[], TouchReader]) -> None:
+    def __init__(self, open_piezos: Callable[[], ReaderProcess], open_strips: Callable[[], TouchThread]) -> None:
         self.missing: PortError | None = None
         """Why the piezos cannot be read; None while they are."""
         self.why = ""
@@ -47,8 +52,8 @@ class PinsSource:
         """Measured readings of each piezo per second."""
         self._open_piezos = open_piezos
         self._open_strips = open_strips
-        self._piezos: PiezoReader | None = None
-        self._strips: TouchReader | None = None
+        self._piezos: ReaderProcess | None = None
+        self._strips: TouchThread | None = None
         self._grid: Resampler | None = None
         self._index = 0
         self._ups = 0
@@ -67,7 +72,7 @@ class PinsSource:
         return False
 
     @property
-    def port(self) -> PiezoReader | None:
+    def port(self) -> ReaderProcess | None:
         """The piezos' reader; None while it is closed."""
         return self._piezos
 
