@@ -36,7 +36,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "hub": ("hub", "back up the journals of all tables of a tournament and show the tables"),
     "referee": ("pipes", "judge mat events: events in, facts out, a JSON object a line"),
     "replay": ("replay", "show a game hide by hide, or evaluate a sensor recording again"),
-    "review": ("sensors", "plot the sensor levels around a hit, for the judge"),
+    "review": ("sensors", "draw the sensor levels around a hit, for the judge"),
     "record-sensors": ("sensors", "record every reading of a mat, without a game"),
     "record": ("journals", "write a game as an open text file, or check one"),
     "export": ("journals", "export a game: record, score sheet, a sheet to print and sign"),

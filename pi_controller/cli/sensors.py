@@ -6,7 +6,6 @@ recording/PROTOCOL.md describes how to measure a mat with them.
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -192,20 +191,22 @@ def _print_strikes(reader: WavReader, settings: StrikeSettings, warn: Callable[[
 
 def review_parser() -> Parser:
     """Return the parser of `review`."""
-    parser = Parser("review", "Plot the sensor levels 200 ms around each hit, and the decision.")
+    parser = Parser("review", "Draw the sensor levels 200 ms around each hit, and the decision.")
     parser.add_argument("journal", metavar="JOURNAL", help="the table's journal; the hits are stored beside it")
     parser.add_argument("--hide", metavar="N", type=int, help="only this hide (default: the last one with a hit)")
     parser.add_argument("--all", action="store_true", help="every stored hit")
-    parser.add_argument("--svg", metavar="FILE", help="write a picture; of several hits FILE-1.svg, FILE-2.svg ...")
+    parser.add_argument(
+        "--svg", metavar="FILE", default="hit.svg", help="the picture (default hit.svg); of several hits hit-1.svg ..."
+    )
     return parser
 
 
 def review(argv: Sequence[str]) -> int:
-    """Plot the hits; return 0. Raises `RecordingError` if none are stored."""
+    """Draw the hits; return 0. Raises `RecordingError` if none are stored."""
     args = review_parser().parse_args(argv)
     if args.hide is not None and args.all:
         raise UsageError("--hide and --all cannot be used together", "use one of the two")
-    from pi_controller.display.hit_plot import hit_svg, hit_text
+    from pi_controller.display.hit_plot import hit_svg
     from pi_controller.recording.entries import RecordingError
     from pi_controller.recording.hits import hits_path, strokes
 
@@ -217,10 +218,6 @@ def review(argv: Sequence[str]) -> int:
             "no hit is stored" + (f" of hide {args.hide}" if args.hide is not None else " yet"),
             "hits are stored a moment after they are felt; hits entered by hand are not",
         )
-    if args.svg is None:
-        width = min(shutil.get_terminal_size().columns, 100)
-        print("\n".join(hit_text(stroke, width) for stroke in found), end="")
-        return 0
     for n, stroke in enumerate(found, 1):
         path = Path(args.svg)
         if len(found) > 1:

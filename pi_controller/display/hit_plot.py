@@ -1,4 +1,4 @@
-"""Plot a strike for the judge: each pad's level around it and the detector's decision, as SVG and as text.
+"""Plot a strike for the judge: each pad's level around it and the detector's decision, as SVG.
 
 The plot shows the detector's measure: the level of each pad above its own noise floor in dB, every half millisecond, in
 the stronger of the two bands. The floor is computed from the samples before the stroke, so it may differ from the
@@ -216,32 +216,3 @@ def _columns(
 def _ticks(first: float, last: float) -> list[float]:
     step = 100.0 if last - first > 150 else 5.0
     return [n * step for n in range(math.ceil(first / step), math.floor(last / step) + 1)]
-
-
-_DOTS = np.array([[0x40, 0x04, 0x02, 0x01], [0x80, 0x20, 0x10, 0x08]])  # from below, left and right column
-
-
-def hit_text(stroke: RecordedStroke, width: int = 72) -> str:
-    """Return the plot as text of `width` columns: two rows of braille a pad, `-` on the left is the threshold."""
-    levels = compute_pad_levels(stroke)
-    columns = max(width - 22, 10)
-    most = max(10 * math.ceil(levels.db.max() / 10), 30)
-    lines = [headline(stroke), details(stroke), threshold(levels), ""]
-    span = (-20.0, 80.0)
-    row = min(int(levels.threshold_db / most * 2), 1)
-    for pad in range(1, stroke.samples.shape[1] + 1):
-        heights = np.zeros(2 * columns, int)
-        for x, _, high in _columns(levels.ms, levels.db[pad - 1], span, 2 * columns):
-            heights[x] = min(round(high / most * 8), 8)
-        filled = heights.reshape(columns, 2, 1) > np.arange(8)
-        halves = filled[:, :, 4:], filled[:, :, :4]
-        upper, lower = ("".join(map(chr, 0x2800 + (half * _DOTS).sum(axis=(1, 2)))) for half in halves)
-        first = levels.first_ms[pad - 1]
-        mark = "*" if pad in stroke.pads else " "
-        delay = "" if first is None else f" {first:+6.1f} ms"
-        lines.append(f"       {'-' if row else ' '}{upper}".rstrip("\u2800 "))
-        lines.append(f"{mark}pad {pad} {' ' if row else '-'}{lower}{delay}")
-    zero = 8 + round(columns * (0 - span[0]) / (span[1] - span[0]))
-    axis = f"{' ' * 8}{'.' * columns}"
-    lines.append(axis[:zero] + "0" + axis[zero + 1 :] + f" {span[0]:g} to {span[1]:g} ms")
-    return "\n".join(lines) + "\n"

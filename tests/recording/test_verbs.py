@@ -64,11 +64,12 @@ def test_every_due_strike_is_stored_with_its_samples(reviewed):
 def test_review_draws_them(reviewed, tmp_path, capsys):
     journal, _ = reviewed
     kept = strokes(hits_path(journal))
-    assert review([str(journal)]) == 0
+    picture = tmp_path / "hit.svg"
+    assert review([str(journal), "--svg", str(picture)]) == 0
     last = [one for one in kept if one.hide == kept[-1].hide]
-    assert capsys.readouterr().out.count("pad 4") == len(last)
-    assert review([str(journal), "--hide", "1"]) == 0
-    assert f"Hide {kept[0].hide}" in capsys.readouterr().out
+    assert capsys.readouterr().out.count(f"hide {kept[-1].hide}: ") == len(last)
+    assert review([str(journal), "--hide", "1", "--svg", str(picture)]) == 0
+    assert f"hide {kept[0].hide}: " in capsys.readouterr().out
     assert review([str(journal), "--all", "--svg", str(tmp_path / "h.svg")]) == 0
     assert len(list(tmp_path.glob("h-*.svg"))) == len(kept)
     with pytest.raises(RecordingError, match="of hide 99"):
