@@ -29,16 +29,16 @@ def replay_parser() -> Parser:
         "0 done; 1 a recording gives other results than at the table, or is damaged",
     )
     parser.add_argument("file", metavar="FILE", help="a journal, a record, a sensor recording")
-    parser.add_argument("--json", action="store_true", help="each record or mat event as a line of JSON, then the end")
+    parser.add_argument("--json", action="store_true", help="each entry or mat event as a line of JSON, then the end")
     parser.add_argument("--to", metavar="N", type=int, help="of a game: stop after entry N, the number on the left")
     parser.add_argument("--sensors", action="store_true", help="the file is a sensor recording")
     return parser
 
 
 def replay(argv: Sequence[str]) -> int:
-    """Print a game, or evaluate a recording again; return the exit status.
+    """Print a game, or evaluate a recording again; return the exit status. Raises `MatError`.
 
-    1: the recording gives other mat events than at the table, or is damaged.
+    1: the recording gives other mat events than at the table, or is damaged. 2: a written record has faults.
     """
     reads = replay_parser()
     args = reads.parse_args(argv)
@@ -50,9 +50,22 @@ def replay(argv: Sequence[str]) -> int:
         return _replay_sensors(args.file, json=args.json)
     if args.to is not None and args.to < 1:
         raise UsageError("there is no entry before the first", "--to takes a number from 1")
-    from pi_controller.table.replay import replay
+    return _replay_game(args.file, args.to, json=args.json)
 
-    return replay(args.file, args.to, json=args.json)
+
+def _replay_game(path: str, to: int | None, *, json: bool) -> int:
+    from pi_controller.journal import rendering
+    from pi_controller.journal.read_record import is_journal, read_journal_record, read_record_file
+    from pi_controller.record.model import RecordError
+    from pi_controller.text import strip_controls
+
+    record = read_journal_record(path, private=True) if is_journal(path) else read_record_file(path)
+    if not record.game:
+        raise RecordError(f"{path} is neither a journal nor a record", "a record says 'Game: dakota' at its top")
+    for fault in record.faults:
+        print(f"moccasin-mat: line {fault.line}: {strip_controls(fault.message)}", file=sys.stderr)
+    (rendering.as_json if json else rendering.as_text)(record, sys.stdout, to)
+    return 2 if record.faults else 0
 
 
 def _replay_sensors(path: str, *, json: bool) -> int:

@@ -99,7 +99,7 @@ def test_replay_of_damaged_recording_fails_after_summary(smooth, tmp_path, capsy
 
 def test_replay_of_a_journal_is_as_before(smooth, capsys):
     assert replay([str(smooth.journal)]) == 0
-    assert "has won" in capsys.readouterr().out
+    assert "\nEnd: " in capsys.readouterr().out
 
 
 def settings_in(folder, **changed):
