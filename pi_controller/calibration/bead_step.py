@@ -236,8 +236,12 @@ class BeadStep(PadByPad):
         """End the step with its faults or its results."""
         if not self._readings:
             return
-        contradicting = [] if self._are_explained() else self._find_contradicting()
-        if not contradicting and (self._are_explained() or self._are_explained(self._steel_at)):
+        if self._are_explained():
+            self._judge_beads()
+        elif exchanged := self._find_exchanged_pads():
+            what = Sentence("the magnetometers of pads {first} and {second} are exchanged")
+            self.wrong.append(make_fault(what, "exchange their plugs", first=exchanged[0], second=exchanged[1]))
+        elif not (contradicting := self._find_contradicting()) and self._are_explained(self._steel_at):
             self._judge_beads()
         else:
             self._report_contradiction(contradicting)
@@ -252,12 +256,13 @@ class BeadStep(PadByPad):
 
     def _are_explained(self, steel_at: Mapping[int, Steel] = NO_STEEL) -> bool:
         """Return True if one bead explains each reading, over the steel at its pad."""
-        fit = self._detectors.beads.fitter.fit
-        return all(
-            fit(reading.ut, reading.ok, noise=reading.noise, most=1, steel=steel_at.get(reading.pad)).residual
-            <= 1.0 + MAX_MISFIT * (2.0 / _freedom(reading.ok)) ** 0.5
-            for reading in self._readings
-        )
+        for reading in self._readings:
+            steel = steel_at.get(reading.pad)
+            noise = 1.0 if steel else reading.noise  # steel with an end is never fitted to the noise
+            fit = self._detectors.beads.fitter.fit(reading.ut, reading.ok, noise=noise, most=1, steel=steel)
+            if fit.residual > 1.0 + MAX_MISFIT * (2.0 / _freedom(reading.ok)) ** 0.5:
+                return False
+        return True
 
     def _misfit(self, reading: Reading, without: Collection[int]) -> float:
         """Return how far chi squared of a bead near the place asked for is above its mean in noise, sigmas.
@@ -274,6 +279,18 @@ class BeadStep(PadByPad):
         best = refiner.refine(starts[:, None], moments[:, None], kinds, spread=ANY_STRENGTH)[0]
         freedom = _freedom(ok)
         return (best.chi2 - freedom) / (2.0 * freedom) ** 0.5
+
+    def _find_exchanged_pads(self) -> tuple[int, int] | None:
+        """Return the two pads whose magnetometers explain each reading if they are exchanged."""
+        places = len(pinmap().magnetometers.offsets_mm)
+        for a, b in combinations(range(self.pads), 2):
+            order = np.arange(self.pads * places).reshape(self.pads, places)
+            order[[a, b]] = order[[b, a]]
+            here = order.ravel()
+            exchanged = (reading._replace(ut=reading.ut[here], ok=reading.ok[here]) for reading in self._readings)
+            if all(self._misfit(reading, ()) <= MAX_MISFIT for reading in exchanged):
+                return a + 1, b + 1
+        return None
 
     def _find_contradicting(self) -> list[int]:
         """Return the modules (0 first) without which one bead explains each reading; [] if no few modules do that."""
@@ -315,26 +332,19 @@ class BeadStep(PadByPad):
                 )
             )
             return
-        read_on: dict[int, int] = {}
         for pad, beads in beads_on.items():
             self.moments[pad - 1] = float(np.mean([np.linalg.norm(bead.moment) for bead in beads]))
-            read_on[pad] = next((bead.pad or 0 for bead in beads if bead.pad != pad), pad)
-            if read_on[pad] != pad:
-                self.states[pad - 1] = "bad"
+            elsewhere = [bead.pad for bead in beads if bead.pad != pad]
+            if elsewhere:
+                what = Sentence("the bead should be on pad {pad}, but the mat finds it {where}")
+                hint = "put it on the pad that the step names"
+                self._fail_pad(pad, make_fault(what, hint, pad=pad, where=describe_place(elsewhere[0])))
             elif not all(bead.marked for bead in beads):
                 what = Sentence("the mat takes the bead on pad {pad} for an unmarked ball")
                 self._fail_pad(pad, make_fault(what, "use the bead with the strong magnet", pad=pad))
             elif self.moments[pad - 1] < WEAK * MARKED_AM2:
                 what = Sentence("the bead on pad {pad} is weak")
                 self._fail_pad(pad, make_fault(what, "use a bead with a magnet of 6 x 6 mm, N42", pad=pad))
-        self.report_other_pads(
-            read_on,
-            make_fault(
-                "the bead on pad {pad} is read on pad {other}",
-                "swap the plugs of these pads' magnetometers, or put the bead on the pads that the step names",
-            ),
-            make_fault("the bead should be on pad {pad}, but the mat finds it elsewhere", "put it on that pad"),
-        )
 
     @property
     def _chip_mm(self) -> float:

@@ -37,8 +37,8 @@ def test_sound_mats_are_not_accused(conditions):
 FAULTS = [
     ("turned-module=5", "magnetometer 5 (pad 1, hitter left) contradicts the other"),
     ("exchanged-modules=3,15", "magnetometer 3 (pad 1, middle left), magnetometer 15 (pad 3, middle left) contra"),
-    ("exchanged-pads=2,4", "the bead on pad 2 is read on pad 4, the bead on pad 4 is read on pad 2 > swap the plugs"),
-    ("turned-module=23:zy-x", "magnetometer 23 (pad 4, hider right) contradicts the other"),
+    ("exchanged-pads=2,4", "the magnetometers of pads 2 and 4 are exchanged > exchange their plugs"),
+    ("turned-module=23:zy-x", "magnetometer 23 (pad 4, hitter left) contradicts the other"),
     ("exchanged-modules=7,10", "magnetometer 7 (pad 2, hider left), magnetometer 10 (pad 2, middle right) contra"),
 ]
 

@@ -88,7 +88,7 @@ KINDS = (
     Kind(
         ("exchanged-pads=2,3", "exchanged-pads=1,4"),
         "the plugs of two pads' modules are exchanged",
-        r"pad {n} is read on pad {other}\b",
+        r"pads {n} and {other}\b",
         CALIBRATION,
     ),
     Kind(
