@@ -254,11 +254,9 @@ def _end(simulation: Simulation, tr: Translator, seed: int, args: argparse.Names
         }
         print(json.dumps(final, separators=(",", ":")))
     else:
-        from pi_controller.display.terminal import render_text, score_sheet
+        from pi_controller.display.terminal import render_text
 
-        if not sys.stdout.isatty():  # the strips were shown live
-            print(render_text(view, tr))
-        print(score_sheet(view, tr))
+        print(render_text(view, tr))
         played = f"{view.hide} hides in " if view.hide else ""
         print(f"{played}{simulation.t / 60:.1f} simulated minutes, seed {seed}.")
         if args.journal:

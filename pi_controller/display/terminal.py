@@ -12,7 +12,6 @@ from typing import Any
 
 from rich.console import Console, ConsoleOptions
 from rich.style import Style
-from rich.table import Table as Grid
 from rich.text import Text
 
 from pi_controller.display import drawing as draw
@@ -174,27 +173,6 @@ def render_text(view: View, tr: Translator, width: int = 80) -> str:
     # use the fitted lines directly: a second layout takes longer than drawing them
     lines = TerminalTable(view, tr).__rich_console__(console, console.options)
     return "\n".join(line.plain.rstrip() for line in lines) + "\n"
-
-
-def score_sheet(view: View, tr: Translator) -> str:
-    """Return the state of the game as plain text: a sentence, then each side's counts, in lines of at most 80 cells."""
-    board, show = view.scoreboard, get_show(view.game, tr)
-    grid = Grid.grid(padding=(0, 3, 0, 0))
-    grid.add_column(max_width=44, overflow="fold")
-    units = [show.label(count.unit) for count in board.sides[0].counts]
-    for _ in units:
-        grid.add_column(justify="right")
-    grid.add_row("", *(unit.capitalize() for unit in units))
-    for side in board.sides:
-        name = ISOLATES.sub("", player_name(view, side.key))
-        shown = f"{name} ({side.key})" if side.key in view.teams and name != side.key else name
-        grid.add_row(Text(shown), *(str(count.n) for count in side.counts))
-    console = Console(file=io.StringIO(), width=80, color_system=None, legacy_windows=False)
-    with console.capture() as capture:
-        console.print(grid)
-    pools = [f"{show.label(board.pool.unit)} {board.pool.n}"] if board.pool else []
-    lines = [ISOLATES.sub("", Phrases(tr).sentence(view)), "", *capture.get().splitlines(), *pools]
-    return "".join(f"{strip_controls(line.rstrip())}\n" for line in lines)
 
 
 def _within(lines: list[Text], height: int) -> list[Text]:

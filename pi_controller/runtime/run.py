@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from pi_controller.board.message_source import NoSource
 from pi_controller.config import Settings
 from pi_controller.display.i18n import ENGLISH, Translator, translator
-from pi_controller.display.terminal import render_text, score_sheet
+from pi_controller.display.terminal import render_text
 from pi_controller.host.clock import JumpDetector, SteadyClock
 from pi_controller.host.notify import Notifier, from_environment
 from pi_controller.output import line_width
@@ -113,7 +113,7 @@ def run_table(settings: Settings, file: Path | None, report: Callable[[str], byt
         desk = TableDesk(daemon, clock, service, command_queue, lines, tr, last, clock.ahead)
         run_loop(daemon, clock, stop, service, desk.serve)
         if shows:
-            print(f"\n{score_sheet(daemon.table.view, tr)}", end="")
+            print(f"\n{render_text(daemon.table.view, tr)}", end="")
         return stop.again and not service.managed  # a service manager starts it again by itself
 
 
