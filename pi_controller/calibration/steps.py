@@ -1,14 +1,11 @@
-"""Base classes of a calibration step, and the view of a walk for the terminal and the page."""
+"""Base class of a calibration step that goes from pad to pad, and the view of a walk for the terminal and the page."""
 
-from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from collections.abc import Mapping
+from typing import Literal
 
 import msgspec
 
-from pi_controller.board.messages import Message
-from pi_controller.calibration.detectors import Detectors
 from pi_controller.host.findings import Finding
-from pi_controller.sensing.events import MatEvent
 from pi_controller.sensing.faults import find_swapped_pads
 from pi_controller.text import Sentence
 
@@ -68,42 +65,6 @@ def make_fault(message: str, hint: str, /, **values: object) -> Finding:
 def describe_place(pad: int | None) -> Sentence:
     """Return where a bead is read: on the `pad`, or beside all (0 or None)."""
     return Sentence("on pad {pad}", pad=pad) if pad else Sentence("beside the pads")
-
-
-class Step(Protocol):
-    """A calibration step: takes messages and their events until it is `over`; `found` and `wrong` are the result.
-
-    `name` and `title` identify it, `note` is the current problem, `pad` the current pad, `spot` the place on it.
-    """
-
-    name: str
-    title: Sentence
-    over: bool
-    note: str
-    pad: int | None
-    spot: int | None
-    found: list[str]
-    wrong: list[Finding]
-
-    def begin(self, detectors: Detectors, t: float) -> None:
-        """Start, or start over."""
-        ...
-
-    def take(self, t: float, message: Message, events: Sequence[MatEvent]) -> None:
-        """Process one message and the events that the detectors made of it."""
-        ...
-
-    def tick(self, t: float) -> None:
-        """Advance to `t`."""
-        ...
-
-    def ask(self) -> str:
-        """Return the current instruction for the person at the mat."""
-        ...
-
-    def bars(self) -> tuple[Bar, ...]:
-        """Return the live bars."""
-        ...
 
 
 class PadByPad:

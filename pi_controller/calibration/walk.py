@@ -19,7 +19,7 @@ from pi_controller.calibration.profile import (
     TouchProfile,
 )
 from pi_controller.calibration.slide_step import SlideStep
-from pi_controller.calibration.steps import Step, StepView, WalkView
+from pi_controller.calibration.steps import StepView, WalkView
 from pi_controller.calibration.tap_step import TapStep
 from pi_controller.pads import PADS
 from pi_controller.sensing.piezo_diagnosis import Sensor
@@ -53,7 +53,7 @@ class Walk:
         self._sensor = sensor
         self.empty = EmptyStep(sensor, magnets_only={TapStep.name, SlideStep.name} <= {*skipped})
         self.taps, self.slides, self.beads = TapStep(), SlideStep(), BeadStep(PADS)
-        self._steps: tuple[Step, ...] = (self.empty, self.taps, self.slides)
+        self._steps: tuple[EmptyStep | TapStep | SlideStep | BeadStep, ...] = (self.empty, self.taps, self.slides)
         if magnetometers != 0:
             self._steps += (self.beads,)
         self._skipped = {at for at, step in enumerate(self._steps) if step.name in skipped}

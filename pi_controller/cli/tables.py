@@ -23,7 +23,7 @@ from pi_controller.web.roles import HEAD, ROLES
 
 if TYPE_CHECKING:
     from pi_controller.config import Settings
-    from pi_controller.display.sound import Sound
+    from pi_controller.display.sound import AplaySound
     from pi_controller.host.findings import Finding
     from pi_controller.web.users import User, Users
 
@@ -127,7 +127,7 @@ def exhibit(argv: Sequence[str]) -> int:
     return 0
 
 
-def _examine(path: Path | None, sound: Sound) -> Iterator[Finding | None]:
+def _examine(path: Path | None, sound: AplaySound) -> Iterator[Finding | None]:
     """Yield the doctor's lines for a running exhibit, whose loudspeaker is `sound`."""
     from pi_controller.tools.doctor import examine_exhibit
 

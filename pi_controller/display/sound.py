@@ -14,7 +14,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,22 +68,6 @@ TEST_TONES = 440.0, 660.0
 """Tones of the sound with which the staff tests the loudspeaker, Hz."""
 SILENCE = tones(0.0, seconds=0.1)
 """Opens the loudspeaker inaudibly."""
-
-
-class Sound(Protocol):
-    """A loudspeaker."""
-
-    def play(self, clip: Clip, gain: float) -> None:
-        """Start playing `clip` at `gain` (0 to 1); a sound that is playing is cut off. Raises `SoundError`."""
-        ...
-
-    def is_playing(self) -> bool:
-        """Return True while a sound is playing. Raises `SoundError` once if it failed."""
-        ...
-
-    def stop(self) -> None:
-        """Stop the sound promptly, even if the device hangs. Also closes the loudspeaker."""
-        ...
 
 
 class AplaySound:

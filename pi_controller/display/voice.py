@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pi_controller.display.announcement import announcement, is_english_word
 from pi_controller.display.game_display import get_show
 from pi_controller.display.i18n import ENGLISH
-from pi_controller.display.sound import AplaySound, Clip, Sound, SoundError
+from pi_controller.display.sound import AplaySound, Clip, SoundError
 from pi_controller.display.speech import speak
 from pi_controller.display.word_recordings import WordRecordingError, find, is_folder, load
 
@@ -59,7 +59,7 @@ class Voice:
 
     def __init__(
         self,
-        sound: Sound,
+        sound: AplaySound,
         clock: Callable[[], float],
         folder: Path | None = None,
         speak: Callable[[str], Clip] | None = None,
@@ -230,7 +230,7 @@ def start_voice(
     view: View,
     publish: Callable[[View], None] | None,
     stack: ExitStack,
-    sound: Sound | None = None,
+    sound: AplaySound | None = None,
 ) -> Callable[[View], None] | None:
     """Return a function that calls `publish` and passes each view to a voice; `publish` itself if `wanted` has no
     sound.
@@ -251,7 +251,7 @@ def start_voice(
 
 
 def make_voice(
-    wanted: VoiceSection, view: View, stack: ExitStack, sound: Sound | None = None, *, prompted: bool = False
+    wanted: VoiceSection, view: View, stack: ExitStack, sound: AplaySound | None = None, *, prompted: bool = False
 ) -> Voice | None:
     """Start a voice; None if `wanted` has no sound. The arguments are those of `start_voice` and `Voice`."""
     if not wanted.is_audible:

@@ -20,7 +20,7 @@ from pi_controller.calibration.sensor_listener import SensorListener
 from pi_controller.config import Settings
 from pi_controller.config.request import saver
 from pi_controller.display.i18n import translator
-from pi_controller.display.sound import AplaySound, Sound
+from pi_controller.display.sound import AplaySound
 from pi_controller.display.voice import Voice, make_voice
 from pi_controller.exhibit.crash_count import CrashCounter
 from pi_controller.exhibit.exhibit import EndedSession, Exhibit
@@ -71,9 +71,9 @@ class Installation(SteppedTable, Observer["Installation"]):
         wall: Callable[[], float] | None = None,
         read: Callable[[MachineHealth | None], MachineHealth] | None = None,
         report: Callable[[str], bytes] | None = None,
-        examine: Callable[[Sound], Lines] = lambda _: iter(()),
+        examine: Callable[[AplaySound], Lines] = lambda _: iter(()),
         file: Path | None = None,
-        sound: Sound | None = None,
+        sound: AplaySound | None = None,
         clock_set: Callable[[float], bool] = is_clock_set,
         key_changes: Path = KEY_CHANGES,
     ) -> None:

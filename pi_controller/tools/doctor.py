@@ -17,7 +17,7 @@ from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.detectors import Detectors
 from pi_controller.calibration.sensor_listener import LISTEN_S, SensorListener
 from pi_controller.config import Settings, read_settings
-from pi_controller.display.sound import Sound
+from pi_controller.display.sound import AplaySound
 from pi_controller.errors import MatError, SettingsError
 from pi_controller.host.findings import Finding, Group
 from pi_controller.journal.hidden_bead import may_hide_bead
@@ -67,7 +67,7 @@ def examine_without_mat(path: Path | None) -> tuple[DoctorReport, Settings]:
     return DoctorReport((*lines, *_machine(settings)), machine_checks.versions()), settings
 
 
-def examine_exhibit(path: Path | None, sound: Sound) -> Iterator[Finding | None]:
+def examine_exhibit(path: Path | None, sound: AplaySound) -> Iterator[Finding | None]:
     """Yield the lines of an exhibit while it runs: without its service, and the mat, buttons and strips that it holds.
 
     Yields None while its loudspeaker `sound` plays a moment of silence.

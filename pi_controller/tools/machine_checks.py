@@ -16,7 +16,7 @@ from pathlib import Path
 from pi_controller import __version__
 from pi_controller.board.gpio import read_pi_model
 from pi_controller.config import Settings
-from pi_controller.display.sound import SILENCE, AplaySound, Sound, SoundError, sound_cards
+from pi_controller.display.sound import SILENCE, AplaySound, SoundError, sound_cards
 from pi_controller.display.speech import SPEECH_PROGRAM
 from pi_controller.errors import JournalError, describe_error
 from pi_controller.extras import install_hint
@@ -108,7 +108,9 @@ def _spi(settings: Settings, root: Path) -> Finding:
     return MACHINE.fails("SPI", "it is turned off", hint)
 
 
-def loudspeaker(settings: Settings, sound: Sound | None = None, root: Path = Path("/")) -> Iterator[Finding | None]:
+def loudspeaker(
+    settings: Settings, sound: AplaySound | None = None, root: Path = Path("/")
+) -> Iterator[Finding | None]:
     """Play a moment of silence on the loudspeaker `[voice] device`; yield None while it plays, then its line.
 
     `sound` is the loudspeaker if it is open already, `root` is for tests.
