@@ -50,9 +50,9 @@ class ChanceJudge:
 
     def _action(self, table: Table) -> dict[str, Json]:
         legal = table.game.legal_actions(table.story.state)
-        owed = table.view.sheet.get("owed")
-        if owed in _FINDS and table.view.phase in ("hide", "hit"):
-            return {"do": "hit", "found": self._rng.random() < _FINDS[owed]}
+        next_hit = table.view.sheet.get("owed")
+        if next_hit in _FINDS and table.view.phase in ("hide", "hit"):
+            return {"do": "hit", "found": self._rng.random() < _FINDS[next_hit]}
         return self._rng.choice([action for action in legal if action["do"] != "foul"] or list(legal))
 
 

@@ -34,8 +34,7 @@ class Throwers(TurnPeople):
                 self._number += 1
                 self._entered = None
         self._strokes = view.strokes
-        started = [horse["player"] for horse in view.sheet.get("horses", ()) if horse["river"]]
-        return view.phase, self._number, len(started)
+        return view.phase, self._number
 
     def _begin(self, view: View) -> Iterator[float] | None:
         match view.phase:

@@ -28,6 +28,10 @@ def start(seed: int, player: str, number: int) -> dict[str, Any]:
 class PatolThrowers(Throwers):
     """Throwers and judge of one table."""
 
+    def _turn_key(self, view: View) -> object:
+        started = [horse["player"] for horse in SHOW.sheet(view)["horses"] if horse["river"] is not None]
+        return super()._turn_key(view), len(started)
+
     def _toss(self, view: View) -> Iterator[float]:
         return self._start([horse["player"] for horse in SHOW.sheet(view)["horses"] if horse["river"] is None])
 
