@@ -209,10 +209,12 @@ class Hub:
                 continue
             self._to_follow |= {(table, ack.epoch): None for table, ack in found.items() if not ack.refused}
             self._records_came.set()
-            for table, _, answer in batch:
+            for table, message, answer in batch:
                 if not answer.done():
                     ack = found.get(table)
-                    answer.set_result(self._with_version(table, ack) if ack is not None else None)
+                    if ack is not None and table in self._newer and isinstance(message, messages.Hello):
+                        ack = msgspec.structs.replace(ack, program=__version__)
+                    answer.set_result(ack)
             self._changed.set()
 
     async def _publish_changes(self) -> None:
@@ -326,10 +328,6 @@ class Hub:
         else:
             self._newer.discard(table)
             self._director.notes.pop(about, None)
-
-    def _with_version(self, table: str, ack: messages.Ack) -> messages.Ack:
-        """Add this program's version to the answer to a hello if the table's program is newer."""
-        return msgspec.structs.replace(ack, program=__version__) if ack.ask and table in self._newer else ack
 
     def note_unreadable(self, table: str, error: MatError) -> None:
         """Notify the director of a report that this hub cannot read: its table may have another version."""

@@ -62,8 +62,8 @@ class _StoredJournal:
     refused: RefusalReason = ""
 
 
-_Answers = dict[tuple[str, str, str], Ack]
-"""Answers by table, epoch and `ask`."""
+_Answers = dict[tuple[str, str], Ack]
+"""Answers by table and epoch."""
 
 
 class Inbox(StoreUser):
@@ -100,7 +100,7 @@ class Inbox(StoreUser):
             answers = self._store_by_table(t, messages)
             if not answers:
                 raise
-        return [(table, ack) for (table, _, _), ack in answers.items()]
+        return [(table, ack) for (table, _), ack in answers.items()]
 
     def _store_together(self, t: float, messages: Sequence[tuple[str, StoredMessage]]) -> _Answers:
         answers: _Answers = {}
@@ -109,7 +109,7 @@ class Inbox(StoreUser):
                 is_hello = isinstance(message, Hello)
                 ack = self._hello(t, table, message) if is_hello else self._events(t, table, message)
                 if ack is not None:
-                    answers[table, ack.epoch, ack.ask] = ack
+                    answers[table, ack.epoch] = ack
         return answers
 
     def _store_by_table(self, t: float, messages: Sequence[tuple[str, StoredMessage]]) -> _Answers:
@@ -152,7 +152,7 @@ class Inbox(StoreUser):
             what = f"record {events.records[0].seq} cannot be kept: {error.message}"
             self._refuse(t, table, events.epoch, held, what)
         ack = Ack(events.epoch, held.seq, refused=held.refused)
-        return {(table, ack.epoch, ack.ask): ack}
+        return {(table, ack.epoch): ack}
 
     def accept(self, table: str) -> int:
         """Accept the journals of `table` that were refused as replaced; return how many. Raises `StoreError`."""
@@ -198,7 +198,7 @@ class Inbox(StoreUser):
             self._alarm(t, table, last.epoch, "replaced", "its journal follows none that the hub has of this table")
         refused = known.get(last.epoch)
         if refused is not None and refused.refused == "replaced":
-            return Ack(last.epoch, refused.seq, hello.ask, "replaced")
+            return Ack(last.epoch, refused.seq, "replaced")
         for game in hello.games:
             held = known.get(game.epoch) or self._add(table, game.epoch)
             if held.seq <= game.seq:
@@ -212,7 +212,7 @@ class Inbox(StoreUser):
             (game for game in hello.games if not known[game.epoch].refused and known[game.epoch].seq < game.seq), last
         )
         held = known[wanted.epoch]
-        return Ack(wanted.epoch, held.seq, hello.ask, held.refused)
+        return Ack(wanted.epoch, held.seq, held.refused)
 
     def _events(self, t: float, table: str, events: Events) -> Ack | None:
         held = self._games(table).get(events.epoch)

@@ -75,10 +75,9 @@ class SentGame(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_li
 class Hello(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="hello"):
     """A table is connected and asks where to continue. `games` are its journals, the current one last.
 
-    The answer repeats `ask`, which distinguishes it from all others. `program` is the version of the program.
+    `program` is the version of the program.
     """
 
-    ask: _Word
     games: Annotated[tuple[SentGame, ...], Meta(min_length=1, max_length=MAX_GAMES)]
     program: _Word = ""
 
@@ -91,7 +90,7 @@ class Events(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field=
 
 
 class Ack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The hub has stored every record of `epoch` up to `seq`. `ask` is that of the hello it answers, "" for events.
+    """The hub has stored every record of `epoch` up to `seq`.
 
     `program` is the hub's version if the table's is newer, else "". `refused`: the hub rejects this journal;
     "replaced" if it does not follow any that the hub has of this table, "tampered" if a record was changed.
@@ -99,7 +98,6 @@ class Ack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
     epoch: _Epoch
     seq: _Count
-    ask: _Word = ""
     refused: RefusalReason = ""
     program: _Word = ""
 

@@ -11,7 +11,6 @@ import secrets
 import ssl
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import groupby
@@ -103,7 +102,7 @@ class TableLink(Observer[Table]):
         self._folder = journal.absolute().parent
         self._journals = Journals(journal)
         self._start = secrets.token_hex(4)
-        self._outbox = outbox.Outbox(self._start, __version__)
+        self._outbox = outbox.Outbox(__version__)
         self._latest: _News | None = None
         self._command_queue = command_queue
         self._order = messages.Order()
@@ -123,9 +122,8 @@ class TableLink(Observer[Table]):
 
     def _forget_hub(self) -> None:
         """Ask the hub anew where to go on, and send it everything again: it may be another one."""
-        self._outbox.stop()
-        self._hub = ""
-        self._parts: deque[messages.Events] = deque()
+        self._outbox.ask()
+        self._hub: str = ""
         self._sent_view: View | None = None
         self._sent_reply: messages.Reply | None = None
         self._tried, self._clocked = ("", ""), ("", None, None)
@@ -199,13 +197,12 @@ class TableLink(Observer[Table]):
             return messages.REPORT_S
         waits: list[float | None] = []
         while True:
-            if not self._hub:
-                self._outbox.start_hello(self._clock())
             records = None
             try:
                 self._outbox.set_available(self._journals.games(latest.epoch, latest.view.seq), latest.released)
                 waits = [await self._apply_order(latest)]
                 records = self._next_records()
+                waits.append(self._outbox.wait(self._clock()))
             except NextGameError:
                 waits = [JOURNAL_WAIT_S]
             except READ_ERRORS as error:
@@ -222,17 +219,13 @@ class TableLink(Observer[Table]):
                 await self._post(None, None, None, None, state="stopped")
             if latest.view is not self._sent_view:
                 waits.append(self._view_at - now)
-            waits += [self._report_at - now, self._outbox.wait(now)]
+            waits.append(self._report_at - now)
             return max(0.0, min(wait for wait in waits if wait is not None))
 
     def _next_records(self) -> messages.StoredMessage | None:
         """Return the next question or part of a journal. Raises as `Journals.rows`."""
-        if not self._parts:
-            out = self._outbox.next_message(self._clock())
-            if out is None or isinstance(out, messages.Hello):
-                return out
-            self._parts.extend(split_events(out, self._journals))
-        return self._parts.popleft() if self._parts else None
+        out = self._outbox.next_message(self._clock())
+        return next_events(out, self._journals) if isinstance(out, outbox.RecordRange) else out
 
     async def _post(
         self,
@@ -274,13 +267,13 @@ class TableLink(Observer[Table]):
             self._sent_reply = reply
         if found.order is not None:
             self._order, self._mark = found.order, found.mark
-        if found.ack is not None:
-            self._take_ack(now, found.ack)
+        if records is not None:
+            self._take_answer(now, records, found.ack)
 
-    def _take_ack(self, now: float, ack: messages.Ack) -> None:
+    def _take_answer(self, now: float, sent: messages.StoredMessage, ack: messages.Ack | None) -> None:
         before = self._outbox.refused
-        self._outbox.on_ack(now, ack)
-        if ack.program:
+        self._outbox.on_answer(now, sent, ack)
+        if ack is not None and ack.program:
             log.warning(
                 "this table's program (%s) is newer than the hub's (%s): update the hub", __version__, ack.program
             )
@@ -386,30 +379,24 @@ class TableLink(Observer[Table]):
             log.warning("to the hub: %s", what)
 
 
-def split_events(wanted: outbox.RecordRange, journals: Journals) -> list[messages.Events]:
-    """Split these records, and the rest of their last batch, into messages of about `_PART_BYTES` at most.
+def next_events(wanted: outbox.RecordRange, journals: Journals) -> messages.Events | None:
+    """Return the first of these records as a message of about `_PART_BYTES` at most; None if there are none.
 
-    Each message ends with a whole batch, unless that has more than `MAX_RECORDS`: so what the hub has is a state of the
-    game, from which another table can go on. Raises as `Journals.rows`.
+    It ends with a whole batch, unless that has more than `MAX_RECORDS`: so what the hub has is a state of the game,
+    from which another table can go on. Raises as `Journals.rows`.
     """
     rows = journals.rows(wanted)
     after = wanted._replace(first=wanted.last + 1, last=wanted.last + messages.MAX_RECORDS)
     rows += [row for row in journals.rows(after) if rows and row.batch == rows[-1].batch]
-    made: list[messages.Events] = []
     part: list[messages.SentRecord] = []
     size = 0
     for _, batch in groupby(rows, key=attrgetter("batch")):
         records = [messages.SentRecord(*row) for row in batch]
-        length = sum(len(record.body) for record in records)
-        if part and (size + length > _PART_BYTES or len(part) + len(records) > messages.MAX_RECORDS):
-            made.append(messages.Events(wanted.epoch, tuple(part)))
-            part, size = [], 0
+        size += sum(len(record.body) for record in records)
+        if part and (size > _PART_BYTES or len(part) + len(records) > messages.MAX_RECORDS):
+            break
         part += records
-        size += length
-        while len(part) > messages.MAX_RECORDS:
-            made.append(messages.Events(wanted.epoch, tuple(part[: messages.MAX_RECORDS])))
-            del part[: messages.MAX_RECORDS]
-    return [*made, messages.Events(wanted.epoch, tuple(part))] if part else made
+    return messages.Events(wanted.epoch, tuple(part[: messages.MAX_RECORDS])) if part else None
 
 
 def make_client(hub: HubSection) -> httpx.AsyncClient:

@@ -19,7 +19,7 @@ from pi_controller.journal.verify import verify_journal
 @pytest.fixture
 def filled(where):
     with Inbox(where) as inbox:
-        take(inbox, Hello("a", (SentGame(A, 20),)))
+        take(inbox, Hello((SentGame(A, 20),)))
         take(inbox, events(A, 1, 20))
     return where
 
@@ -66,7 +66,7 @@ def test_restored_hub_refills_from_tables_and_journals_verify(hall, tmp_path, ca
 
 def test_backup_is_complete_and_overwrites_no_file(tmp_path):
     with Inbox(tmp_path / "hub.sqlite") as inbox:
-        take(inbox, Hello("a", (SentGame(A, 20),)))
+        take(inbox, Hello((SentGame(A, 20),)))
         take(inbox, events(A, 1, 20))
         kept = back_up(tmp_path / "hub.sqlite", tmp_path / "copy")  # its log is not written back yet
     assert (kept.records, kept.decisions) == (20, 0)
@@ -95,7 +95,7 @@ def test_restore_of_no_backup_is_refused_without_files(tmp_path):
 
 def test_a_damaged_backup_is_refused(tmp_path):
     with Inbox(tmp_path / "hub.sqlite") as inbox:
-        take(inbox, Hello("a", (SentGame(A, 400),)))
+        take(inbox, Hello((SentGame(A, 400),)))
         for first in range(1, 400, 50):
             take(inbox, events(A, first, first + 49))
     back_up(tmp_path / "hub.sqlite", tmp_path / "copy")

@@ -9,7 +9,7 @@ from inbox_messages import A, records
 from pi_controller.hub import messages
 from pi_controller.hub.messages import GameCopy, HubAnswer, MessageError, Order, decode, encode
 from pi_controller.hub.outbox import RecordRange
-from pi_controller.hub.table_link import split_events
+from pi_controller.hub.table_link import next_events
 from pi_controller.journal.chain import JournalRow
 
 
@@ -63,11 +63,20 @@ def test_journal_that_is_too_long_is_refused(monkeypatch):
         GameCopy.pack(A, made())
 
 
+def send_up_to(last, journal):
+    """Return the messages by which the records up to `last` are sent, each after the answer to the one before."""
+    sent, acked = [], 0
+    while acked < min(last, len(journal.all)):
+        sent.append(next_events(RecordRange(A, acked + 1, last), journal))
+        acked = sent[-1].records[-1].seq
+    return sent
+
+
 @pytest.mark.parametrize("sizes", [(3,) * 60, (1, 7) * 20, (64, 1, 63, 2), (5,) * 13])
 @pytest.mark.parametrize("last", [1, 10, 64, 90])
 def test_each_message_ends_with_a_whole_batch(sizes, last):
     journal = Rows(sizes)
-    sent = split_events(RecordRange(A, 1, last), journal)
+    sent = send_up_to(last, journal)
     batches = [row.batch for row in journal.all]
     ends = {n for n, (batch, after) in enumerate(zip(batches, [*batches[1:], 0], strict=True), 1) if batch != after}
     assert {one.records[-1].seq for one in sent} <= ends
@@ -78,5 +87,4 @@ def test_each_message_ends_with_a_whole_batch(sizes, last):
 
 
 def test_batch_too_long_for_a_message_is_split():
-    sent = split_events(RecordRange(A, 1, 10), Rows((130, 1)))
-    assert sum(len(one.records) for one in sent) >= 64
+    assert [len(one.records) for one in send_up_to(131, Rows((130, 1)))] == [64, 64, 3]

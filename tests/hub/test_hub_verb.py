@@ -87,7 +87,7 @@ def test_invalid_arguments_leave_the_folder_empty(tmp_path, monkeypatch, args):
 
 
 def test_accept_lets_a_refused_table_in(tmp_path, capsys):
-    first, other = (Hello(word * 2, (SentGame(word * 32, 1),)) for word in "ab")
+    first, other = (Hello((SentGame(word * 32, 1),)) for word in "ab")
     (row,) = chain_rows(genesis("a" * 32), [JournalRow(1, 1, 0.25, "ready", "{}")])
     with Inbox(tmp_path / "hub.sqlite") as inbox:
         inbox.store_messages(1.0, [("t01", first), ("t01", Events("a" * 32, (SentRecord(*row),))), ("t01", other)])

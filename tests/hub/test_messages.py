@@ -35,11 +35,11 @@ EVENTS = Events(EPOCH, (RECORD, SentRecord(2, 2, 3.0, "shown", '{"t":3}', HASH))
     "message",
     [
         TableReport("a", "Table 1"),
-        TableReport("a", records=Hello("s-1", (SentGame(EPOCH, 0), SentGame("cd" * 16, 12)), "0.1.0")),
+        TableReport("a", records=Hello((SentGame(EPOCH, 0), SentGame("cd" * 16, 12)), "0.1.0")),
         TableReport("a", "Table 1", "stopped", "b-7", EVENTS, msgspec.Raw(b'{"seq":1}'), reply=Reply("c" * 16, True)),
         TableReport("a", health=Health(2.5, MachineHealth(50.0, False, True, 10_000_000, 0), link=True)),
         HubAnswer("b", 12.5),
-        HubAnswer("b", 12.5, Ack(EPOCH, 64, "s-1", "replaced"), "b-7", Order("c" * 16, ends=99.0)),
+        HubAnswer("b", 12.5, Ack(EPOCH, 64, "replaced"), "b-7", Order("c" * 16, ends=99.0)),
     ],
 )
 def test_every_message_comes_back(message):

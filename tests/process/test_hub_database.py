@@ -57,17 +57,17 @@ for name, begin in SAME.items():
 
 def test_venues_in_one_database_are_separate(postgres):
     with Inbox(Database(postgres.url, "north")) as north, Inbox(Database(postgres.url, "south")) as south:
-        take(north, Hello("a", (SentGame(A, 9),)))
+        take(north, Hello((SentGame(A, 9),)))
         take(north, events(A, 1, 9))
         assert south.record_counts() == {}
-        assert take(south, Hello("a", (SentGame(A, 5),))) == Ack(A, 0, "a")
+        assert take(south, Hello((SentGame(A, 5),))) == Ack(A, 0)
 
 
 @pytest.mark.slow
 def test_acknowledged_records_survive_database_kill_and_reconnect(postgres):
     venue = Database(postgres.url, "kills")
     with Inbox(venue) as inbox:
-        take(inbox, Hello("a", (SentGame(A, 400),)))
+        take(inbox, Hello((SentGame(A, 400),)))
         for round_ in range(1, 6):
             acknowledged = take(inbox, events(A, 1, 20 * round_)).seq
             postgres.kill()
@@ -193,6 +193,6 @@ def test_database_permission_error_ends_hub_without_waiting(postgres, tmp_path):
 def test_database_stores_batches_beyond_32_bits(postgres):
     record = SentRecord(*next(chain_rows(genesis(A), [JournalRow(1, 2**40, 1.0, "ready", "{}")])))
     with Inbox(Database(postgres.url, "wide")) as inbox:
-        take(inbox, Hello("a", (SentGame(A, 1),)))
+        take(inbox, Hello((SentGame(A, 1),)))
         assert take(inbox, Events(A, (record,))) == Ack(A, 1)
         assert [one.batch for one in inbox.rows("t01", A)] == [2**40]

@@ -208,7 +208,7 @@ from inbox_messages import A, records
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import Events, Hello, SentGame
 inbox = Inbox(Path(sys.argv[1]))
-inbox.store_messages(0.0, [("t01", Hello("a", (SentGame(A, 2000),)))])
+inbox.store_messages(0.0, [("t01", Hello((SentGame(A, 2000),)))])
 held = inbox.record_counts()["t01"][A]
 for record in records(A, 2000)[held:]:
     ((_, ack),) = inbox.store_messages(0.0, [("t01", Events(A, (record,)))])

@@ -43,7 +43,7 @@ class Venue:
         """Take these records of a new journal at `table` into the inbox; return its epoch."""
         epoch = next(EPOCHS)
         records = [SentRecord(*row) for row in chain_rows(genesis(epoch), rows)]
-        assert take(self.inbox, Hello("a", (SentGame(epoch, len(records)),)), table).refused == ""
+        assert take(self.inbox, Hello((SentGame(epoch, len(records)),)), table).refused == ""
         for n in range(0, len(records), MAX_RECORDS):
             some = records[n : n + MAX_RECORDS]
             assert take(self.inbox, Events(epoch, tuple(some)), table).seq == some[-1].seq

@@ -99,7 +99,7 @@ class Venue:
             epoch = secrets.token_hex(16)
             journals[name] = epoch, rows_of(facts, common, epoch, orders.get(name))
         self.records = sum(len(rows) for _, rows in journals.values())
-        hellos = [(name, Hello(name, (SentGame(epoch, len(rows)),))) for name, (epoch, rows) in journals.items()]
+        hellos = [(name, Hello((SentGame(epoch, len(rows)),))) for name, (epoch, rows) in journals.items()]
         self.timed(self.inbox.store_messages, self.t, hellos)
         for first in range(0, max(len(rows) for _, rows in journals.values()), MAX_RECORDS // 4):
             self.t += 60.0

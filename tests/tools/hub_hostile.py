@@ -157,7 +157,7 @@ class HostileGame:
             *([SentGame(self.before.epoch, len(self.before.rows))] if self.before else []),
             SentGame(self.epoch, len(self.rows)),
         ]
-        yield Hello("x", tuple(games), "99.0"), 0
+        yield Hello(tuple(games), "99.0"), 0
         records = [SentRecord(*row) for row in self.rows]
         match dice.randrange(7):
             case 0:  # a gap
@@ -280,7 +280,7 @@ async def be_honest(folder, name, facts, stop, times, kept):
             epoch = random.randbytes(16).hex()
             games = [*games[-4:], SentGame(epoch, len(facts))]
             head, rows = genesis(epoch), kept.setdefault((name, epoch), [])
-            await ask(Hello(epoch[:8], tuple(games)))
+            await ask(Hello(tuple(games)))
             for n, fact in enumerate(facts, 1):
                 row = JournalRow(n, n, fact.t, fact.__struct_config__.tag, msgspec.json.encode(fact).decode())
                 head = next_hash(head, row)
