@@ -11,8 +11,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -93,8 +93,8 @@ class PastGames:
     def __init__(self, journal: Path, tr: Translator) -> None:
         self._journal, self._tr = journal, tr
         self._name = re.compile(rf"{re.escape(journal.stem)}-({_STAMP}){re.escape(journal.suffix)}")
-        self._summaries: OrderedDict[object, PastGame] = OrderedDict()
-        self._opened: OrderedDict[object, OpenedGame] = OrderedDict()
+        self._summaries = lru_cache(MAX_KEPT_GAMES)(self._summarise_file)
+        self._opened = lru_cache(MAX_KEPT_LINES)(self._open_file)
 
     def list_stamps(self) -> list[str]:
         """Return the names of the archived games, the newest first."""
@@ -107,36 +107,31 @@ class PastGames:
 
     def summarise(self, stamp: str) -> PastGame:
         """Return the line of the game `stamp` in the list."""
-        path = self._path(stamp)
-        unread = PastGame(stamp, _format_stamp(stamp))
         try:
-            key = _version_of(path)
-            if _size_of(key) > MAX_JOURNAL_BYTES:
-                return unread
-            return _remember(self._summaries, MAX_KEPT_GAMES, key, lambda: self._summarise(stamp, _read_sheet(path)))
+            return self._summaries(stamp, self._version_of(stamp))
         except (MatError, OSError) as error:
             log.info("an archived game cannot be read: %s", describe_error(error))
-            return unread
+            return PastGame(stamp, _format_stamp(stamp))
 
     def open(self, stamp: str) -> OpenedGame:
         """Return the whole game `stamp`. Raises `MatError` or `OSError` if it cannot be read."""
-        path = self._path(stamp)
-        key = _version_of(path)
-        if _size_of(key) > MAX_JOURNAL_BYTES:
-            raise RequestError("large", "this game is too large for a page", "open its journal on the machine")
-        return _remember(self._opened, MAX_KEPT_LINES, key, lambda: self._open(stamp, path))
+        return self._opened(stamp, self._version_of(stamp))
 
-    def is_read(self, stamp: str, *, whole: bool) -> bool:
-        """Return True if the game `stamp` is in memory."""
-        try:
-            return _version_of(self._path(stamp)) in (self._opened if whole else self._summaries)
-        except OSError:
-            return False
+    def _version_of(self, stamp: str) -> tuple[int, int]:
+        """Return the size and the time of change of the game's file. Raises `OSError` and `RequestError`."""
+        found = self._path(stamp).stat()
+        if found.st_size > MAX_JOURNAL_BYTES:
+            raise RequestError("large", "this game is too large for a page", "open its journal on the machine")
+        return found.st_size, found.st_mtime_ns
+
+    def _summarise_file(self, stamp: str, _: tuple[int, int]) -> PastGame:
+        return self._summarise(stamp, _read_sheet(self._path(stamp)))
 
     def _path(self, stamp: str) -> Path:
         return self._journal.with_name(f"{self._journal.stem}-{stamp}{self._journal.suffix}")
 
-    def _open(self, stamp: str, path: Path) -> OpenedGame:
+    def _open_file(self, stamp: str, _: tuple[int, int]) -> OpenedGame:
+        path = self._path(stamp)
         sheet = _read_sheet(path)
         show = get_show(sheet.game, self._tr)
         heads = sheet.rules.scoreboard(sheet.state).list_counts()
@@ -194,10 +189,8 @@ def games_routes(journal: Path, tr: Translator) -> list[Route]:
     """Return the routes `/games` and `/games/{stamp}` of the table whose journal is at `journal`."""
     games, reading, waiting = PastGames(journal, tr), asyncio.Lock(), 0
 
-    async def read(work: Callable[[], T], *, known: bool) -> T:
+    async def read(work: Callable[[], T]) -> T:
         nonlocal waiting
-        if known:
-            return work()
         if waiting >= MAX_WAITING:
             raise RequestError("busy", "other games are being read", "try again in a moment", 2.0)
         waiting += 1
@@ -218,10 +211,7 @@ def games_routes(journal: Path, tr: Translator) -> list[Route]:
         if not re.fullmatch(r"[1-9]\d?", number) or int(number) > pages:
             raise HTTPException(404)
         shown = stamps[(int(number) - 1) * GAMES_A_PAGE : int(number) * GAMES_A_PAGE]
-        found = [
-            await read(lambda stamp=stamp: games.summarise(stamp), known=games.is_read(stamp, whole=False))
-            for stamp in shown
-        ]
+        found = [await read(partial(games.summarise, stamp)) for stamp in shown]
         return HTMLResponse(render("games.html", tr, games=found, number=int(number), pages=pages))
 
     async def game_page(request: Request) -> Response:
@@ -229,7 +219,7 @@ def games_routes(journal: Path, tr: Translator) -> list[Route]:
         if not re.fullmatch(_STAMP, stamp) or stamp not in await asyncio.to_thread(games.list_stamps):
             raise HTTPException(404)
         try:
-            opened = await read(lambda: games.open(stamp), known=games.is_read(stamp, whole=True))
+            opened = await read(partial(games.open, stamp))
         except OSError as error:
             raise HTTPException(404) from error
         return HTMLResponse(render("game.html", tr, opened=opened, game=opened.about))
@@ -250,27 +240,6 @@ def _name_sides(sheet: Sheet) -> dict[str, str]:
 
 def _is_plain_file(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
-
-
-def _version_of(path: Path) -> tuple[str, int, int]:
-    """Return the name, size and time of change of a file. Raises `OSError`."""
-    found = path.stat()
-    return path.name, found.st_size, found.st_mtime_ns
-
-
-def _size_of(version: tuple[str, int, int]) -> int:
-    return version[1]
-
-
-def _remember(kept: OrderedDict[object, T], most: int, key: object, make: Callable[[], T]) -> T:
-    """Return what is kept by `key`, or make it and keep it; the oldest beyond `most` is dropped."""
-    if key not in kept:
-        made = make()
-        kept[key] = made
-        while len(kept) > most:
-            kept.popitem(last=False)
-        return made
-    return kept[key]
 
 
 def _stamp_order(stamp: str) -> tuple[str, int]:
