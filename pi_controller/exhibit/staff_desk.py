@@ -60,7 +60,7 @@ from pi_controller.exhibit.pages import host_lines, render_screen
 from pi_controller.exhibit.screen import build_screen
 from pi_controller.exhibit.self_test import SelfTestVerdict
 from pi_controller.exhibit.session_games import SessionGames, local_time
-from pi_controller.exhibit.staff_setup import HOME, IDLE_SIGN_OUT_S, Save, SetupHooks, StaffSetup
+from pi_controller.exhibit.staff_setup import HOME, IDLE_SIGN_OUT_S, Save, StaffSetup
 from pi_controller.exhibit.stage import IDLE, StageName
 from pi_controller.exhibit.usage import COLUMNS, Usage, UsageBar
 from pi_controller.host.files import atomic_write
@@ -239,9 +239,7 @@ class StaffPage:
         file: Path | None = None,
         save: Save | None = None,
     ) -> None:
-        self.setup = StaffSetup(
-            SetupHooks(self._require_staff, self._render, self._apply, self._propose), file, save, tr
-        )
+        self.setup = StaffSetup(self, file, save, tr)
         self._orders = orders
         self.shown: StaffView | None = None
         """Content of the page; the loop publishes it."""
@@ -304,7 +302,7 @@ class StaffPage:
         return self._render_page(shown, session.person.name)
 
     def _render_page(self, shown: StaffView | None, name: str) -> Response:
-        return self._render(
+        return self.render(
             "staff",
             shown=shown,
             idle=IDLE,
@@ -320,7 +318,7 @@ class StaffPage:
             report=self._report is not None,
         )
 
-    def _render(self, page: str, **values: object) -> Response:
+    def render(self, page: str, **values: object) -> Response:
         """Return the page `page`.html with `values`, whether there is a draft of texts, and the time to sign out."""
         path = Path(__file__).with_name(f"{page}.html")
         values = {"draft": self.preview.draft, "back_s": f"{IDLE_SIGN_OUT_S:g}", "seq": self.seq} | values
@@ -332,7 +330,7 @@ class StaffPage:
     async def _sign_out(self, request: Request) -> Response:
         return await self._signing_in().sign_out(request)
 
-    async def _require_staff(self, request: Request) -> Session:
+    async def require_staff(self, request: Request) -> Session:
         """Return the user's session. Raises `RequestError` if their role is insufficient."""
         requests.require_same_site(request)
         session = await self._signing_in().require_session(request)
@@ -341,26 +339,24 @@ class StaffPage:
         return session
 
     async def _take_order(self, request: Request) -> Response:
-        session = await self._require_staff(request)
+        session = await self.require_staff(request)
         order: StaffOrder = await requests.read_request(request, cast("Any", StaffOrder))
-        await self._orders.submit(order, _SOUND_TIMEOUT_S if isinstance(order, PlaySound) else _ORDER_TIMEOUT_S)
+        await self.submit(order)
         log.info("%s did at the staff page: %s", session.person.name, order.__struct_config__.tag)
         return requests.json_response({"ok": True})
 
-    async def _propose(self, texts: Mapping[str, str]) -> None:
-        await self._orders.submit(DraftTexts(texts), _ORDER_TIMEOUT_S)
-
-    async def _apply(self, settings: Settings) -> None:
-        await self._orders.submit(UseSettings(settings), _ORDER_TIMEOUT_S)
+    async def submit(self, order: Order) -> None:
+        """Let the loop execute an order. Raises `MatError` if it was refused or not executed in time."""
+        await self._orders.submit(order, _SOUND_TIMEOUT_S if isinstance(order, PlaySound) else _ORDER_TIMEOUT_S)
 
     async def _problems_page(self, request: Request) -> Response:
         """Answer with the faults found now, and all kinds of faults, each with the next step."""
-        await self._require_staff(request)
+        await self.require_staff(request)
         shown = self.shown
-        return self._render("problems", faults=() if shown is None else shown.faults, steps=list_steps(self._tr))
+        return self.render("problems", faults=() if shown is None else shown.faults, steps=list_steps(self._tr))
 
     async def _preview_page(self, request: Request) -> Response:
-        await self._require_staff(request)
+        await self.require_staff(request)
         stage = str(request.path_params["stage"])
         if (screen := self.preview.stages.get(stage)) is None:
             raise HTTPException(404)
@@ -369,10 +365,10 @@ class StaffPage:
             "about": self._tr.text("About this game"),
             "rest": self._tr.text("Closed"),
         }
-        return self._render("preview", screen=screen, stage=stage, stages=names.items())
+        return self.render("preview", screen=screen, stage=stage, stages=names.items())
 
     async def _csv(self, request: Request) -> Response:
-        await self._require_staff(request)
+        await self.require_staff(request)
         shown = self.shown
         return Response(
             "" if shown is None else shown.csv,
@@ -381,7 +377,7 @@ class StaffPage:
         )
 
     async def _zip(self, request: Request) -> Response:
-        session = await self._require_staff(request)
+        session = await self.require_staff(request)
         if self._report is None:
             raise HTTPException(404)
         if not self._reporting.acquire(blocking=False):

@@ -8,9 +8,9 @@ nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 from starlette.requests import Request
@@ -21,6 +21,7 @@ from pi_controller.config import Settings, edit
 from pi_controller.config.fields import Keys
 from pi_controller.display.i18n import Translator, resolve_language
 from pi_controller.exhibit.host_files import HostTexts
+from pi_controller.exhibit.orders import DraftTexts, UseSettings
 from pi_controller.text import mark
 from pi_controller.web import requests
 from pi_controller.web.connection_limits import is_loopback
@@ -28,6 +29,9 @@ from pi_controller.web.requests import RequestError, json_route
 from pi_controller.web.roles import has_right
 from pi_controller.web.sessions import Session
 from pi_controller.web.settings_form import Save, SettingsForm
+
+if TYPE_CHECKING:
+    from pi_controller.exhibit.staff_desk import StaffPage
 
 HOME = "/staff"
 PATH = f"{HOME}/setup"
@@ -69,19 +73,6 @@ class TextsChange(msgspec.Struct, forbid_unknown_fields=True):
     texts: dict[TextKey, Annotated[str, msgspec.Meta(max_length=MAX_TEXT_CHARS)]]
 
 
-class SetupHooks(NamedTuple):
-    """What the set-up page needs of the staff page.
-
-    `require_staff` returns the session of a signed-in user, `render` returns a page, `apply` and `propose` let the loop
-    apply settings and take a draft of the texts.
-    """
-
-    require_staff: Callable[[Request], Awaitable[Session]]
-    render: Callable[..., Response]
-    apply: Callable[[Settings], Awaitable[None]]
-    propose: Callable[[Mapping[str, str]], Awaitable[None]]
-
-
 def select_settings(current: Settings, new: Settings) -> Settings:
     """Return `current` with the values of `SETTINGS` from `new`, and codes in place of the paths of catalogues."""
     languages = tuple(resolve_language(one) for one in new.exhibit.languages)
@@ -96,12 +87,15 @@ def select_settings(current: Settings, new: Settings) -> Settings:
 
 
 class StaffSetup:
-    """Serves the page, and `form` with the settings of it; `file` is the settings file, None without one."""
+    """Serves the page for those signed in at `staff`, and `form` with its settings.
 
-    def __init__(self, hooks: SetupHooks, file: Path | None, save: Save | None, tr: Translator) -> None:
+    `file` is the settings file, None without one.
+    """
+
+    def __init__(self, staff: StaffPage, file: Path | None, save: Save | None, tr: Translator) -> None:
         self.texts = HostTexts()
         """The texts that the form begins with, set by the loop."""
-        self._hooks, self._file, self._tr = hooks, file, tr
+        self._staff, self._file, self._tr = staff, file, tr
         self._form = SettingsForm(file, save, tr, SETTINGS)
 
     def routes(self) -> list[Route]:
@@ -114,12 +108,12 @@ class StaffSetup:
         ]
 
     async def _page(self, request: Request) -> Response:
-        session = await self._hooks.require_staff(request)
+        session = await self._staff.require_staff(request)
         texts = [
             (key, self._tr.text(label), getattr(self.texts, key), key in LONG_TEXTS) for key, label in TEXTS.items()
         ]
         head = has_right(session.person.role, "settings")
-        return self._hooks.render("setup", texts=texts, head=head, back_s=f"{_sign_out_s(request):g}")
+        return self._staff.render("setup", texts=texts, head=head, back_s=f"{_sign_out_s(request):g}")
 
     async def _settings_page(self, request: Request) -> Response:
         await self._require_head(request)
@@ -131,20 +125,20 @@ class StaffSetup:
         answer = await self._form.save(request, session.person.name)
         if self._file is not None:
             new, _ = await asyncio.to_thread(edit.read_written, self._file)
-            await self._hooks.apply(new)
+            await self._staff.submit(UseSettings(new))
         return answer
 
     async def _require_head(self, request: Request) -> Session:
-        session = await self._hooks.require_staff(request)
+        session = await self._staff.require_staff(request)
         if not has_right(session.person.role, "settings"):
             raise RequestError("role", "only the head judge may change the settings", "ask the head judge")
         return session
 
     async def _draft_texts(self, request: Request) -> Response:
         """Take a draft of the texts from a POST, for the preview."""
-        await self._hooks.require_staff(request)
+        await self._staff.require_staff(request)
         sent = await requests.read_request(request, TextsChange)
-        await self._hooks.propose({key: text.strip() for key, text in sent.texts.items()})
+        await self._staff.submit(DraftTexts({key: text.strip() for key, text in sent.texts.items()}))
         return requests.json_response({"ok": True})
 
 
