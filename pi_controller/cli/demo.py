@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pi_controller.config import Settings
     from pi_controller.display.i18n import Translator
     from pi_controller.rules.base import Game
-    from pi_controller.simulation.conditions import Conditions
     from pi_controller.simulation.simulation import Simulation
     from pi_controller.table.view import View
     from pi_controller.web.feed import Feed
@@ -38,6 +37,8 @@ TICK_S = 0.016
 PAUSE_S = 8.0
 """Pause after the end of a game before the next one begins."""
 SPEEDS = ("1", "8", "max")
+FOUL_SHARE, DOUBT_SHARE = 0.05, 0.03
+"""Probabilities of a foul by the hider, and of a hit about which the judge is asked."""
 
 
 def demo_parser() -> Parser:
@@ -59,13 +60,6 @@ def demo_parser() -> Parser:
         "--seed", metavar="N", type=int, default=1, help="the same seed plays the same game (default: 1)"
     )
     parser.add_argument("--speed", choices=SPEEDS, help="times real time (default: 8 at a terminal, else max)")
-    parser.add_argument("--conditions", metavar="C", default="quiet", help="quiet, or drums beside the mat: drums")
-    parser.add_argument(
-        "--fouls", metavar="P", type=float, default=0.05, help="probability of a foul by the hider (default: 0.05)"
-    )
-    parser.add_argument(
-        "--doubts", metavar="P", type=float, default=0.03, help="probability that the judge is asked (0.03)"
-    )
     parser.add_argument("--journal", metavar="FILE", help="keep the journal here (default: it is deleted at the end)")
     parser.add_argument("--loop", action="store_true", help="play one game after another, until Ctrl-C")
     parser.add_argument("--no-web", action="store_true", help="no live page")
@@ -87,11 +81,9 @@ def demo(argv: Sequence[str]) -> int:
     if args.loop and (args.journal or args.json):
         raise UsageError("--loop plays many games", "leave out --journal and --json: they are for one game")
     from pi_controller.rules.options import from_text
-    from pi_controller.simulation.conditions import Conditions
 
     settings = _settings(args)
     game = registry.game(settings.game.name, settings.game.options | from_text(args.set))
-    conditions = Conditions.from_name(args.conditions)
     if not args.json:
         print("Setting up the simulated mat ...", flush=True)
     from pi_controller.runtime.assembly import print_urls
@@ -103,7 +95,7 @@ def demo(argv: Sequence[str]) -> int:
             print_urls(server)
         seed, status = args.seed, 0
         while True:
-            played = _play(seed, game, settings, args, feed, server, conditions)
+            played = _play(seed, game, settings, args, feed, server)
             status = max(status, played)
             if not args.loop:
                 break
@@ -158,7 +150,6 @@ def _play(
     args: argparse.Namespace,
     feed: Feed[View] | None,
     server: WebServer | None,
-    conditions: Conditions,
 ) -> int:
     """Play one game on a fresh journal; return 0 if it ended, else 1."""
     from pi_controller.display.i18n import translator
@@ -177,8 +168,7 @@ def _play(
                 seed,
                 Path(journal),
                 game,
-                conditions=conditions,
-                mischief=Mischief(fouls=args.fouls, doubts=args.doubts),
+                mischief=Mischief(fouls=FOUL_SHARE, doubts=DOUBT_SHARE),
                 pace="natural" if speed == "1" else "brisk",
                 publish=None if feed is None else feed.publish,
                 teams=teams_of(settings, game) if args.settings is not None else None,
