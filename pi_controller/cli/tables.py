@@ -84,7 +84,6 @@ def exhibit_parser() -> Parser:
         const="",
         help="check and print the host's texts and pictures, in [exhibit] folder or in another",
     )
-    parser.add_argument("--usage", action="store_true", help="print the counts of sessions as CSV")
     return parser
 
 
@@ -99,11 +98,6 @@ def exhibit(argv: Sequence[str]) -> int:
         settings = load_settings(path)
     if args.check is not None:
         return _check_texts(args.check or settings.exhibit.folder)
-    if args.usage:
-        from pi_controller.exhibit.usage import Usage, usage_path
-
-        print(Usage(usage_path(settings)).csv(), end="")
-        return 0
     from pi_controller.runtime.run import run_exhibit
 
     if args.sim:

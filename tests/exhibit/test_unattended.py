@@ -185,11 +185,3 @@ def test_check_prints_texts_or_their_fault(folder, tmp_path, capsys):
     (folder / TEXTS).write_text("titel = 1")
     assert main(["exhibit", "--settings", str(settings), "--check"]) == 1
     assert "titel" in capsys.readouterr().err
-
-
-def test_usage_is_printed(tmp_path, capsys):
-    settings = tmp_path / "table.toml"
-    settings.write_text("[exhibit]\nusage = true\n")
-    Usage(tmp_path / "exhibit-usage.json").add(date(2026, 5, 3), EndedSession("mat", "left", 9, 1))
-    assert main(["exhibit", "--settings", str(settings), "--usage"]) == 0
-    assert capsys.readouterr().out.splitlines()[1].startswith("2026-05-03,1,1")

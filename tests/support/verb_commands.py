@@ -53,7 +53,6 @@ WORKS = {
     "hub director venue": 0,
     "hub journals venue out": 2,
     "exhibit --check": 0,
-    "exhibit --usage": 0,
     "doctor": 1,
     "record-sensors actions": 2,
     "setup-table": 2,
