@@ -127,7 +127,7 @@ def find_faults(
     if not exhibit.clock_set:
         found.append(("clock", tr.text("The clock is not set, so opening hours do not work. Set it below.")))
     elif exhibit.undated:
-        found.append(("clock", tr.text("No old game is deleted: the clock is wrong, or was. See that it is right.")))
+        found.append(("clock", tr.text("No old game is deleted: the clock is or was wrong. Set it.")))
     if exhibit.fault:
         found.append(("recording", tr.text("Games are not recorded: {fault}", fault=exhibit.fault)))
     if exhibit.section.mat == "sensors":

@@ -171,7 +171,7 @@ class HostFiles:
         chosen = {(key,): value for key, value in changes.items() if value != data.get(key, "")}
         data |= {key: value for (key,), value in chosen.items()}
         hint = Sentence("correct them and look at the preview again")
-        texts = require_valid(HostTexts, data, Sentence("some texts are not possible"), hint)
+        texts = require_valid(HostTexts, data, Sentence("some texts cannot be used"), hint)
         new = edit_text(text, chosen)
         if tomllib.loads(new) != data:
             raise EditError("{file} cannot be changed here", "change it with a text editor on a laptop", file=TEXTS)

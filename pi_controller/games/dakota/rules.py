@@ -527,7 +527,7 @@ class Dakota(base.WonGame[DakotaState]):
 
     def _hitter_foul(self, state: DakotaState, kind: str, which: Hide, calls: list[str]) -> DakotaState:
         if kind == "time" and which == "last":
-            raise base.IllegalActionError("time cannot name the last hide: its hits are done", "leave hide out")
+            raise base.IllegalActionError("time cannot name the last hide: its hits are done", "leave out 'hide'")
         hide = _hide(state, which)
         calls.append("foul")
         if kind == "time" and self.settings["overtime"] == "missed_hit":
@@ -574,5 +574,5 @@ def _hide(state: DakotaState, which: Hide) -> DakotaState:
         return state.before or state.without_history()
     if state.last is None:
         _sides(state)
-        raise base.IllegalActionError("no hide was just settled", "leave hide out: the foul is in this one")
+        raise base.IllegalActionError("no hide was just settled", "leave out 'hide': it means the hide that is played")
     return state.last

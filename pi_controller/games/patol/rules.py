@@ -346,7 +346,7 @@ def _add_horse(state: PatolState, started: Horse) -> PatolState:
         )
     if started.player != state.next_to_start:
         raise base.IllegalActionError(
-            "it is not the turn of {player} to start",
+            "it is not {player}'s turn to start",
             "{next_to_start} starts next",
             player=format_value(started.player),
             next_to_start=format_value(state.next_to_start),
