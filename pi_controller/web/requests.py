@@ -99,8 +99,8 @@ def refusal_page(
     """Return a refusal as a page if a browser opens one, else None: a script asks for anything, not for HTML."""
     if "text/html" not in request.headers.get("accept", ""):
         return None
-    page = render("refused.html", request.app.state.tr, message=message, hint=hint)
-    return HTMLResponse(page, status, headers)
+    told = {name: f"{part[:1].upper()}{part[1:]}" for name, part in (("message", message), ("hint", hint))}
+    return HTMLResponse(render("refused.html", request.app.state.tr, **told), status, headers)
 
 
 def json_route(path: str, ask: Callable[[Request], Awaitable[Response]], *methods: str) -> Route:

@@ -118,6 +118,6 @@ def test_verb_prints_the_bracket(tmp_path, capsys):
     need_pango()
     actions, out = tmp_path / "cup.jsonl", tmp_path / "cup.pdf"
     actions.write_text('{"do": "enter", "teams": ["Long Hollow", "Big Coulee"]}\n')
-    assert bracket(["--page", str(out), "--paper", "letter", str(actions)]) == 0
+    assert bracket(["--page", str(out), "--paper", "Letter", str(actions)]) == 0
     assert read_pdf(out)[0].size == (279, 216)
     capsys.readouterr()

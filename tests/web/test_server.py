@@ -52,6 +52,9 @@ def test_unknown_path_is_404(web, path):
     answer = web.get(path)
     assert answer.status_code == 404
     assert answer.text == "Page not found.\n"
+    page = web.get(path, headers={"accept": "text/html,*/*;q=0.8"})
+    assert page.status_code == 404
+    assert "<h1>Page not found.</h1>" in page.text
 
 
 @pytest.mark.parametrize("path", ["/", "/events", "/view.json", "/healthz", "/static/live.js", "/nothing"])
