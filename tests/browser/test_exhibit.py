@@ -202,24 +202,6 @@ def test_page_with_starved_timers_still_sends_heartbeat(chromium):
         tab.close()
 
 
-def test_the_same_language_is_not_set_again(chromium):
-    rig = STATES["aiming"]()
-    with served(rig) as (page, show):
-        tab = chromium.new_page()
-        tab.goto(page.url)
-        tab.evaluate(
-            """() => {
-              window.changed = 0;
-              const seen = new MutationObserver(() => changed++);
-              seen.observe(document.documentElement, { attributeFilter: ["lang"] });
-            }"""
-        )
-        rig.until(lambda: rig.game.view.phase == "show")
-        show(tab)
-        assert tab.evaluate("changed") == 0, "Chromium restyles the whole page"
-        tab.close()
-
-
 def test_overflowing_screen_scrolls_and_arrow_indicates_more(chromium):
     rig = STATES["about"]()
     rig.exhibit.host.texts = HostTexts(introduction="The game as it was told here.\n" * 60)

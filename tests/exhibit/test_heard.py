@@ -89,13 +89,3 @@ def test_visitor_game_plays_sound_but_demo_is_silent(tmp_path, installation):
         assert played
         assert {name for _, name, _ in played} <= set(get_show("dakota", ENGLISH).words)
         assert {gain for *_, gain in played} == {0.7}
-
-
-def test_quiet_hours_are_obeyed(tmp_path, installation):
-    quiet = 'volume = 0.7\nquiet_volume = 0.1\nquiet_from = "00:01"\nquiet_to = "00:00"\n'
-    with ExitStack() as stack:
-        installation.assemble(tmp_path, quiet, stack)
-        installation.play_until_heard()
-        gains = {gain for *_, gain in installation.sound.played}
-        assert 0.1 in gains
-        assert gains <= {0.1, 0.7}

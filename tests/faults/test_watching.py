@@ -2,9 +2,6 @@
 
 import fault_lab
 import pytest
-from fault_watching import Reports, Watcher
-
-from pi_controller.board.messages import BoardEvent, LinkUp
 
 
 @pytest.fixture(scope="module")
@@ -31,29 +28,3 @@ def test_acknowledged_hit_that_does_not_count_is_lost(lab):
     lab.watcher.acked[2, 7] = (1, True)
     assert lab.outcome("none").lost == ["hide 2: (1, True)"]
     del lab.watcher.acked[2, 7]
-
-
-def test_watcher_measures_time_to_next_link_change():
-    watcher = Watcher("here")
-    watcher.edges = [(0.0, False), (1.0, True), (5.0, False), (7.0, True)]
-    assert watcher.after(4.5, up=False) == 0.5
-    assert watcher.after(6.0, up=True) == 1.0
-    assert watcher.after(8.0, up=True) == 0.0
-    assert watcher.after(8.0, up=False) is None
-
-
-def test_repeated_and_missing_board_reports_are_flagged():
-    reports = Reports()
-
-    def told(*numbers, boot, lost=0):
-        up = LinkUp(0.0, "00", "0.2.0", boot, "power", 4)
-        reports.on_messages(0.0, [up, *(BoardEvent(0.0, number, "started", 1, 1, lost) for number in numbers)], False)
-
-    told(1, 2, boot=1)
-    told(3, boot=1)
-    told(1, boot=2)
-    told(4, boot=2, lost=2)
-    assert reports.wrong() == []
-    told(4, boot=2)
-    told(6, boot=2)
-    assert len(reports.wrong()) == 2

@@ -1,6 +1,7 @@
 import pytest
 
 from pi_controller.errors import UsageError
+from pi_controller.games.bageswin.rules import BANK
 from pi_controller.rules import registry
 from pi_controller.rules.options import (
     Choice,
@@ -191,3 +192,10 @@ def test_choice_named_by_year_or_place_has_source():
                 assert set(option.sources) <= set(option.choices)
                 assert len(option.rules) == len(option.choices)
                 assert all(word[-4:] in option.sources[word] for word in named if word[-4:].isdecimal())
+
+
+def test_an_odd_number_of_sticks_cannot_be_split():
+    for sticks in (1, 99):
+        with pytest.raises(UsageError, match="cannot split"):
+            registry.game("bageswin", {"sticks": sticks})
+    assert registry.game("bageswin", {"sticks": 99, "players": "A,B,C"}).opening().sticks[BANK] == 99

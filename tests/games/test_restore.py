@@ -8,9 +8,11 @@ import pytest
 from cases import cases
 from random_play import steps
 
+from pi_controller.games.ojibwe.rules import OjibweState
 from pi_controller.rules import registry
 from pi_controller.rules.base import InvalidActionError
 from pi_controller.rules.sheet_reader import apply_changes
+from pi_controller.rules.sticks import Sticks
 
 OPTIONS = [
     ("dakota", {}),
@@ -273,3 +275,39 @@ def test_a_table_that_cannot_stand_so(name, sheet, what):
 def test_derived_keys_are_computed_on_restore(name, sheet, key, value):
     game = registry.game(name)
     assert game.sheet(game.restore(sheet))[key] == value
+
+
+def test_judge_can_set_which_players_are_out():
+    game = registry.game("bageswin", {"players": "A,B,C"})
+    state, _ = game.play(game.opening(), {"do": "forfeit", "by": "A"})
+    told = game.sheet(state)
+    assert game.restore(apply_changes(told, [("players.1.sticks", 40), ("bank", 60)])).out == {"A"}
+    with pytest.raises(InvalidActionError, match="A is out and holds 40: who is out has no sticks"):
+        game.restore(apply_changes(told, [("players.0.sticks", 40), ("bank", 60)]))
+    back = apply_changes(told, [("players.0.sticks", 40), ("bank", 60), ("players.0.out", False)])
+    assert game.restore(back).out == frozenset()
+    with pytest.raises(InvalidActionError, match=r"players.0.out is true or false, not 'x'"):
+        game.restore(apply_changes(told, [("players.0.out", "x")]))
+    for finish, bank in ((None, 60), ("forfeit", 0)):
+        won = {**told, "bank": bank, "winner": "B", "thrower": "B", "finish": finish, "players": [
+            {"name": "A", "sticks": 0, "out": True}, {"name": "B", "sticks": 100 - bank, "out": False},
+            {"name": "C", "sticks": 0, "out": True},
+        ]}  # fmt: skip
+        with pytest.raises(InvalidActionError, match="a winner by play has won the bank too"):
+            game.restore(won)
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"counters": {"A": 18, "B": 2}}, "finds are banked with one shooting stick: banked is 0"),
+        ({"hider": "B"}, "finds are banked with one shooting stick: banked is 0"),
+        ({"banked": -1, "hides_left": 0}, "hides_left is a whole number from 1 to 1000001, not 0"),
+    ],
+)
+def test_a_sheet_with_finds_banked_that_cannot_be(changes, what):
+    ojibwe = registry.game("ojibwe", {"one_stick": "keeps_shooting"})
+    state = OjibweState(Sticks.of(A=19, B=1, pool=0), hider="A", hides_left=7, banked=2)
+    assert ojibwe.restore(ojibwe.sheet(state)) == state
+    with pytest.raises(InvalidActionError, match=what):
+        ojibwe.restore({**{k: v for k, v in ojibwe.sheet(state).items() if k not in ("shooting", "double")}, **changes})
