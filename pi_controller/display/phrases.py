@@ -102,6 +102,7 @@ NOTICES: Mapping[str, str] = {
     "ready_withdrawn": mark("Ready was pressed too early. Finish hiding, then press ready again."),
     "foul_settled": mark("The last hide ended with a foul. Show the bead, press shown, then the next hide begins."),
     "show_bead": mark("The bead is still hidden. Show the bead."),
+    "other_board": mark("Another board is connected than before. See that each mat has its own cable."),
     "time_off": mark("The clock no longer ends the game: enter “time” when it is over."),
     "lift_bead": mark("The bead still lies under a pad. Take it up: then the next hide begins."),
     "touch_passed_over": mark("A doubtful touch did not count."),

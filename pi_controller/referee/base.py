@@ -349,6 +349,8 @@ class Referee(ABC):
         was, private = tx.story.link.up, self._private
         if was is not False or event.up or event.why != tx.story.link.why:
             tx.add(facts.LinkSeen(tx.t, event.up, event.why))
+        if event.up and event.why:
+            tx.notice("other_board")
         back, private.link = event.up and private.restarted, event.up
         private.restarted = private.restarted and not event.up
         private.forget_board()

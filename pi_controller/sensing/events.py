@@ -92,7 +92,7 @@ class Button(msgspec.Struct, frozen=True, tag_field="event", tag="button"):
 
 
 class Link(msgspec.Struct, frozen=True, tag_field="event", tag="link", omit_defaults=True):
-    """The board's link went up or down."""
+    """The board's link went up or down; `why` it is down, or that it is another board than before."""
 
     t: float
     up: bool

@@ -85,7 +85,8 @@ class MatSensors:
             case Gap():
                 events = [*self._lost(), SamplesMissing(message.t, message.until)]
             case LinkUp():
-                events = [*self._take_link_up(message), Link(message.t, up=True)]
+                why = "another board" if self._boot and message.board_id != self._boot[0] else ""
+                events = [*self._take_link_up(message), Link(message.t, up=True, why=why)]
             case LinkDown():
                 events = [*self._lost(), Link(message.t, up=False, why=message.why)]
             case _:

@@ -115,7 +115,8 @@ class Mats:
 
     def _take(self, event: MatEvent, mat: Mat) -> None:
         if len(self._mats) > 1 and isinstance(event, Link):
-            event = mat.link = _with_mat_name(event, MAT_TEAMS[self._mats.index(mat)])
+            event = _with_mat_name(event, MAT_TEAMS[self._mats.index(mat)])
+            mat.link = replace(event, why="") if event.up else event
         showing = self._table.showing and self._shown_on is not self.active_mat
         if showing and isinstance(event, BeadsAtRest):
             if mat is self._shown_on and event.sure and not event.found:

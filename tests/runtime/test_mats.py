@@ -8,7 +8,7 @@ from pi_controller.config import read_settings
 from pi_controller.errors import SettingsError
 from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.journal.journal import Journal
-from pi_controller.referee.facts import HandPass, LinkSeen, StrikeFelt
+from pi_controller.referee.facts import HandPass, LinkSeen, Notice, StrikeFelt
 from pi_controller.referee.judge import JudgeAction, JudgeUndo
 from pi_controller.rules import registry
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, SensorFault, Strike
@@ -186,3 +186,19 @@ def test_settings_that_do_not_go_together(tmp_path, text, said):
     with pytest.raises(SettingsError) as caught:
         read_settings(tmp_path / "t.toml")
     assert said in caught.value.message
+
+
+@each
+def test_boards_exchanged_in_mid_game_are_told_once(scene):
+    scene.judge(do="toss", winner="A")
+    scene.hide(2)
+    for mat in scene.each:
+        scene.mats.feed([LinkDown(scene.now(), "The cable is out.")], mat)
+    for n, mat in enumerate(scene.each):
+        scene.mats.feed([LinkUp(scene.now(), f"board {1 - n}", "1", 1, "power", 4)], mat)
+    assert scene.table.view.notice.about == "other_board"
+    assert scene.facts(LinkSeen)[-1].why == "The mat before A: another board"
+    for _ in range(2):  # the next change of sides says nothing of it
+        scene.judge(do="foul", by="hider", hide="this", kind="no_bead")
+    told = [fact for fact in scene.facts(Notice) if fact.about == "other_board"]
+    assert len(told) == 1
