@@ -122,7 +122,7 @@ class Slahal(base.WonGame[SlahalState]):
                 "Who moves the bones after presenting them gets a warning (Game Play).",
             ),
         ),
-        WholeNumber("minutes", 20, "How many minutes a game lasts (Tournament time restrictions).", 1, 1440),
+        WholeNumber("minutes", 20, "Length of a game in minutes (Tournament time restrictions).", 1, 1440),
         WholeNumber("hide_seconds", 60, "Seconds that bone holders have to hide (Game Play).", 1, 3600),
     )
     forms: ClassVar[base.Forms] = {
