@@ -98,7 +98,7 @@ def test_from_a_clone_to_ones_own_first_game(terminal, tmp_path):
     assert "[2] first hit: not found" in "\n".join(screen.lines())
     screen.press("\x03")
     assert screen.ended() == 0
-    assert "Points   Sticks" in "\n".join(screen.lines()), "the plain sheet stands last"
+    assert "middle" in "\n".join(screen.lines()), "the picture of the sticks stands last"
     again = terminal("run")
     again.until("Run the table of table.toml? (y):")
     again.type("")

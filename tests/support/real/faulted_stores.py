@@ -85,7 +85,7 @@ def write_hub(path):
             if not log.was_written(decision):
                 log.append(decision)
 
-        messages = [Hello("a", (SentGame(EPOCH, 4),))]
+        messages = [Hello((SentGame(EPOCH, 4),))]
         messages += [Events(EPOCH, (SentRecord(*row),)) for row in sent_rows(4)]
         for message in messages:
             acknowledge("records", dict(repeat(inbox.store_messages, 1.0, [("t01", message)]))["t01"].seq)
