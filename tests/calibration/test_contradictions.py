@@ -79,6 +79,7 @@ def test_second_magnet_accuses_no_module():
     assert "magnetometer" not in wrong(view, "bead").partition(" > ")[0]
 
 
+@pytest.mark.slow
 def test_bead_step_asks_each_spot_in_turn():
     done = walked(1, meddle=bead_only)
     asked = [(view.pad, view.spot) for view in done.seen if view.at == 3 and not view.over]

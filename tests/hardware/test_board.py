@@ -55,6 +55,7 @@ def wanted() -> set[frozenset[str]]:
     return found | {frozenset({pin}) for pin in PINS if pin not in joined}
 
 
+@pytest.mark.slow
 def test_board_files_match_script(files):
     stale = [name for name, text in files.items() if (board.FOLDER / name).read_text("utf-8") != text]
     assert not stale, "make them again: python hardware/drawings/board.py"

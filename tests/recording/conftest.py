@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import cases
 
 from pi_controller.recording.entries import Header, settings_as_json
 from pi_controller.recording.recorder import Recorder
@@ -103,3 +104,9 @@ def judged_game(tmp_path_factory):
         if played.questions:
             return played
     raise AssertionError("the judge was needed in none of these games")
+
+
+@pytest.fixture(scope="module", params=cases(["smooth"], ["smooth", "judged_game"]))
+def played(request):
+    """Each of the two games; by day the shorter one."""
+    return request.getfixturevalue(request.param)

@@ -19,11 +19,6 @@ tool = load_file("tests/tools/judge_again.py")
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module", params=["smooth", "judged_game"])
-def played(request):
-    return request.getfixturevalue(request.param)
-
-
 @pytest.fixture(scope="module")
 def recording(played):
     recording = Recording(played.path)

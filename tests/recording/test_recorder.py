@@ -42,11 +42,11 @@ def test_readings_are_recorded_in_order(smooth):
             )
 
 
-def test_no_reading_is_readable_before_its_hide_ends(judged_game, tmp_path):
-    newest = [(t, newest_of(data, tmp_path)) for t, data in judged_game.log.contents]
+def test_no_reading_is_readable_before_its_hide_ends(played, tmp_path):
+    newest = [(t, newest_of(data, tmp_path)) for t, data in played.log.contents]
     settled, phase_before = float("-inf"), ""
     seen = 0
-    for t, phase, _, _ in judged_game.log.sizes:
+    for t, phase, _, _ in played.log.sizes:
         if phase in ("show", "over") and phase_before not in ("show", "over"):
             settled = t
         # also while the bead is shown: the next hide may have begun already
@@ -57,12 +57,12 @@ def test_no_reading_is_readable_before_its_hide_ends(judged_game, tmp_path):
     assert seen > 50, "earlier hides can be read while the next is played"
 
 
-def test_files_stay_unchanged_until_hide_is_over(judged_game):
-    changed = [t for t, _ in judged_game.log.contents[1:]]
-    hides = [t for t, phase, *_ in judged_game.log.sizes if phase in ("show", "over")]
+def test_files_stay_unchanged_until_hide_is_over(played):
+    changed = [t for t, _ in played.log.contents[1:]]
+    hides = [t for t, phase, *_ in played.log.sizes if phase in ("show", "over")]
     assert len(changed) > 3
     assert all(any(0 <= t - shown < 2.0 for shown in hides) for t in changed)
-    beside = {names for *_, names in judged_game.log.sizes}
+    beside = {names for *_, names in played.log.sizes}
     assert beside == {(("game.sensors-journal", 0),)}, "what is beside it is empty between two commits"
 
 

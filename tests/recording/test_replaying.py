@@ -5,18 +5,12 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 import pytest
-from cases import cases
 
 from pi_controller.calibration.profile import Profile, TouchProfile
 from pi_controller.recording.entries import RecordingError, RecordingGap
 from pi_controller.recording.replaying import replay_events
 from pi_controller.recording.store import Recording
 from pi_controller.sensing.events import HandIn
-
-
-@pytest.fixture(scope="module", params=cases(["smooth"], ["smooth", "judged_game"]))
-def played(request):
-    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(scope="module")

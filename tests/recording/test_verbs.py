@@ -80,6 +80,7 @@ def test_review_draws_them(reviewed, tmp_path, capsys):
         review([str(tmp_path / "other.sqlite")])
 
 
+@pytest.mark.slow
 def test_replay_json_lists_events_and_a_summary(smooth, capsys):
     assert replay([str(smooth.path), "--json"]) == 0  # what is in the file says what it is
     *events, summary = map(json.loads, capsys.readouterr().out.splitlines())
@@ -87,6 +88,7 @@ def test_replay_json_lists_events_and_a_summary(smooth, capsys):
     assert summary["as_at_the_table"] == summary["checkpoints"] > 0
 
 
+@pytest.mark.slow
 def test_replay_of_damaged_recording_fails_after_summary(smooth, tmp_path, capsys):
     copy = tmp_path / "copy.sensors"
     data = smooth.path.read_bytes()
@@ -97,6 +99,7 @@ def test_replay_of_damaged_recording_fails_after_summary(smooth, tmp_path, capsy
     assert "same strikes as at the table: yes" in out
 
 
+@pytest.mark.slow
 def test_replay_of_a_journal_is_as_before(smooth, capsys):
     assert replay([str(smooth.journal)]) == 0
     assert "\nEnd: " in capsys.readouterr().out
