@@ -1,13 +1,16 @@
 """The timetable: its error over a day, breaks, durations, and that it changes nothing."""
 
 import pytest
+from cases import cases
 from director_hall import TEAMS, Hall, seen
+from load_file import load_file
 
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.timetable import DEFAULT_GAME_S, MIN_PLAYED, estimate_timetable, measure_durations
 
 TABLES = ("t01", "t02")
+timetable_error = load_file("tests/tools/timetable_error.py")
 
 
 def hall(teams=8, **plan):
@@ -24,6 +27,16 @@ def play_matches(made, count, duration):
         made.call(match.match)
         made.t += duration - 1.0
         made.do(d.Result(match.match, match.teams[0]))
+
+
+@pytest.mark.slow
+def test_the_error_over_a_day_is_bounded():
+    """Bounds in minutes; the measured figures are in help/pages/why/figures.md."""
+    for ahead, (middle, most, inside) in timetable_error.measure(cases(1, 6), 240.0).summary().items():
+        bounds = {10: (3.0, 10.0), 30: (6.0, 25.0)}[ahead]
+        assert middle <= bounds[0], ahead
+        assert most <= bounds[1], ahead
+        assert inside >= 0.65, ahead
 
 
 def test_default_duration_applies_until_three_matches_are_played():
