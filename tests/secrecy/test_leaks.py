@@ -2,6 +2,7 @@
 
 import logging
 
+import msgspec
 import pytest
 import secrecy_tables
 from msgspec.structs import replace
@@ -11,7 +12,6 @@ from secrecy_people import strikes
 from pi_controller.board.board_strip import BoardStrip
 from pi_controller.display import voice
 from pi_controller.display.lights import StickWalk
-from pi_controller.host.machine_health import MachineHealth
 from pi_controller.hub import messages, table_api
 from pi_controller.hub.table_link import TableLink
 from pi_controller.journal.journal import Journal
@@ -22,8 +22,7 @@ from pi_controller.referee.judge import JudgeClock
 from pi_controller.runtime import run
 from pi_controller.table import backup
 from pi_controller.table.table import Table
-from pi_controller.web import feed
-from pi_controller.web import public_pages as app
+from pi_controller.web import app, public_pages
 
 PADS = (2, 3)
 HIT_ME_T = secrecy_tables.READY_T + 0.9
@@ -70,11 +69,11 @@ def wire(peek):
 
 
 def page(peek):
-    peek.after(app, "page", lambda text, pad: text + " " * pad)
+    peek.after(public_pages, "frame_page", lambda text, pad: text + " " * pad)
 
 
 def stream(peek):
-    peek.after(feed, "event", lambda sent, pad: sent + b":\n" * pad)
+    peek.after(app, "event", lambda sent, pad: sent + b":\n" * pad)
 
 
 def answer(peek):
@@ -139,7 +138,7 @@ def crash(peek):
 
 
 def report(peek):
-    peek.after(TableLink, "_read_health", lambda health, pad: pad and messages.Health(pad, MachineHealth()))
+    peek.after(TableLink, "_read_health", lambda health, pad: health and msgspec.structs.replace(health, t=pad))
 
 
 def hub(peek):
