@@ -36,7 +36,7 @@ def setup_parser() -> Parser:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--dry-run", action="store_true", help="only show what would be done")
     what.add_argument("--undo", action="store_true", help="remove what setup has written; the settings stay")
-    what.add_argument("--status", action="store_true", help="print what is installed and the service's state")
+    what.add_argument("--status", action="store_true", help="print the installed files and the state of the service")
     what.add_argument(
         "--save-requested", action="store_true", help="save the settings that the page requests; for its unit"
     )
