@@ -4,7 +4,7 @@ The marked bead is asked for at three places of each pad. The readings give its 
 mat (the bead has an image dipole in it) and of modules that contradict the others.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -89,7 +89,7 @@ class Doubt(NamedTuple):
 class BeadStep(PadByPad):
     """Asks for the bead on each pad. A wrong reading may be corrected until it is kept.
 
-    `steel` is what was found under all pads; the profile keeps it. Steel under some pads only is reported.
+    `steel` is the steel found under all pads, which the profile keeps. Steel under some pads only is reported.
     """
 
     name = "bead"
@@ -280,6 +280,15 @@ class BeadStep(PadByPad):
         freedom = _freedom(ok)
         return (best.chi2 - freedom) / (2.0 * freedom) ** 0.5
 
+    def _worst_misfit(self, readings: Iterable[Reading], without: Collection[int]) -> float:
+        """Return the largest misfit of `readings`, infinite as soon as one is not that of a bead."""
+        worst = float("-inf")
+        for reading in readings:
+            worst = max(worst, self._misfit(reading, without))
+            if worst > MAX_MISFIT:
+                return float("inf")
+        return worst
+
     def _find_exchanged_pads(self) -> tuple[int, int] | None:
         """Return the two pads whose magnetometers explain each reading if they are exchanged."""
         places = len(pinmap().magnetometers.offsets_mm)
@@ -288,7 +297,7 @@ class BeadStep(PadByPad):
             order[[a, b]] = order[[b, a]]
             here = order.ravel()
             exchanged = (reading._replace(ut=reading.ut[here], ok=reading.ok[here]) for reading in self._readings)
-            if all(self._misfit(reading, ()) <= MAX_MISFIT for reading in exchanged):
+            if self._worst_misfit(exchanged, ()) <= MAX_MISFIT:
                 return a + 1, b + 1
         return None
 
@@ -299,16 +308,11 @@ class BeadStep(PadByPad):
         for pad in range(1, self.pads + 1):
             readings = [reading for reading in self._readings if reading.pad == pad]
             for count in range(MAX_LEFT_OUT + 1):
-                misfits = {
-                    max(self._misfit(reading, (*found, *some)) for reading in readings): some
-                    for some in combinations(built, count)
-                    if all(self._misfit(reading, (*found, *some)) <= MAX_MISFIT for reading in readings)
-                }
-                if misfits:
-                    found += misfits[min(misfits)]
+                misfits = {self._worst_misfit(readings, (*found, *some)): some for some in combinations(built, count)}
+                if (least := min(misfits, default=float("inf"))) <= MAX_MISFIT:
+                    found += misfits[least]
                     break
-        explained = all(self._misfit(reading, found) <= MAX_MISFIT for reading in self._readings)
-        return found if explained else []
+        return found if self._worst_misfit(self._readings, found) <= MAX_MISFIT else []
 
     def _judge_beads(self) -> None:
         """Report beads of the wrong kind or on the wrong pad; note their strength, and steel under all pads."""

@@ -60,5 +60,6 @@ class JumpDetector:
 
     def step(self) -> float:
         """Return by how much the clock was set since the last call, s; 0.0 if by less than `JUMP_S`."""
-        by_s, self._before = self._ahead() - self._before, self._ahead()
+        ahead = self._ahead()
+        by_s, self._before = ahead - self._before, ahead
         return by_s if abs(by_s) >= JUMP_S else 0.0

@@ -308,11 +308,9 @@ class Table(SteppedTable):
 
     def abandon(self, t: float, why: str) -> list[Fact]:
         """Withdraw an open commitment because nobody plays on; return the facts."""
-        return (
-            []
-            if self.halted is not None
-            else self._try(self._run_referee(lambda draft: self.referee.abandon(draft, t, why), t))
-        )
+        if self.halted is not None:
+            return []
+        return self._try(self._run_referee(lambda draft: self.referee.abandon(draft, t, why), t))
 
     def judge(self, call: JudgeCommand | HubCommand, command: Command | None = None) -> list[Fact]:
         """Execute a call of the judge or the hub; return the resulting facts. `command` identifies the caller.
