@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from line_faults import LINE_FAULTS
 from long_names import LONG_NAMES
 from served_site import ServedSite
 
@@ -19,6 +20,8 @@ NAMES = (
     *("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim", "Lake Traverse", "Old Agency", "Heipa", "Veblen"),
     *("Sisseton", "Peever", "Agency Village", "Očhéthi Šakówiŋ", "Waubay", "Browns Valley", "W" * 60, "Red Iron"),
 )
+LOST = 3
+"""The table without a connection."""
 PARTS = 11
 """Of the hall below, in one round of turning."""
 LONG = (
@@ -71,7 +74,12 @@ def site(tmp_path, view):
     pairs = list(zip(NAMES[::2], NAMES[1::2], strict=True))
     made.pages.publish(
         tuple(
-            TableStatus(f"t{n:02d}", f"Table {n}", "ready", view(teams=dict(zip("AB", pair, strict=True))))
+            TableStatus(
+                f"t{n:02d}",
+                f"Table {n}",
+                "lost" if n == LOST else "ready",
+                view(teams=dict(zip("AB", pair, strict=True))),
+            )
             for n, pair in enumerate(pairs, 1)
         )
     )
@@ -163,6 +171,7 @@ def test_all_parts_fit_every_screen_size(wall, size):
         wall.wait_for_selector(f"body[data-width='{size[0]}']")
     for _ in range(PARTS):
         assert wall.evaluate(OUTSIDE) == [], part(wall)
+        assert wall.evaluate(LINE_FAULTS) == [], part(wall)
         assert wall.evaluate(FILLED) > 0.9 or size[0] > 3000, part(wall)
         wall.keyboard.press("ArrowRight")
 

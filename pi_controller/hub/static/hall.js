@@ -123,9 +123,12 @@ function show() {
   slide.querySelectorAll(".queue li").forEach((line, n) => (/** @type {HTMLElement} */ (line).hidden = n >= MATCHES || Math.floor(n / LINES) !== at.page));
   standings(slide).forEach((row, n) => (row.hidden = Math.floor(n / ROWS) !== at.page));
   if (slide.dataset.slide === "bracket") showPart(slide);
-  fit(slide);
+  for (let height = -1; height !== slide.clientHeight; ) { // the line of the distance may take room from the slide
+    height = slide.clientHeight;
+    fit(slide);
+    sayReach(slide);
+  }
   shorten([.../** @type {NodeListOf<HTMLElement>} */ (slide.querySelectorAll(".wall-part:not([hidden]) bdi"))]); // in the size that they have now
-  sayReach(slide);
   shorten(standings(slide).flatMap((row) => (row.hidden ? [] : [.../** @type {NodeListOf<HTMLElement>} */ (row.querySelectorAll("bdi"))])));
   const all = slides.flatMap((one, n) => Array.from({ length: pages(one) }, (_, page) => n === at.slide && page === at.page));
   const dots = /** @type {HTMLElement} */ (document.getElementById("dots"));
