@@ -199,13 +199,23 @@ def test_found_button_stays_in_place_across_phases(page, phase):
     assert all(one == places[0] for one in places), places
 
 
+COLLISIONS = """() => [...document.querySelectorAll(".side-card")].flatMap(card => {
+  const all = [...card.querySelectorAll(".shape, .token, bdi, .role, .chip, .side-numbers b")];
+  const isOver = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2;
+  return all.flatMap((one, n) => all.slice(n + 1)
+    .filter(other => isOver(one.getBoundingClientRect(), other.getBoundingClientRect()))
+    .map(other => `${one.textContent} and ${other.textContent}`));
+})"""
+
+
 def test_console_lines_are_uncut_and_numbers_unbroken(page, phase):
     wrong = {}
     for name in PHASES:
         phase(name)
         for width, height in SIZES:
             page.set_viewport_size({"width": width, "height": height})
-            if found := page.evaluate(LINE_FAULTS):
+            if found := page.evaluate(LINE_FAULTS) + page.evaluate(COLLISIONS):
                 wrong[f"{name} {width}x{height}"] = found
     page.set_viewport_size({"width": 390, "height": 844})
     assert wrong == {}

@@ -132,3 +132,5 @@ for _game, _options in ALL.items():
     PHASES[f"{_game} over"] = play(_game, 3, 3000, _options, seq=61)
 PHASES["slahal"] = msgspec.structs.replace(PHASES["slahal"], ends=NOW + 754, limit=60.0, since=1000.0)
 PHASES["ojibwe"] = msgspec.structs.replace(PHASES["ojibwe"], calls=("found", "high_ball"))
+PHASES["pair"] = play("patol", 2, 9, {}, seq=62)
+"""Pa-tol as most people play it: two players, each with a river and a direction."""

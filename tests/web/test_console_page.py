@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from page_tree import Tree
-from phases import ALL, PHASES
+from phases import ALL, PHASES, PLAYERS
 
 import pi_controller.web
 from pi_controller.display.i18n import ENGLISH
@@ -31,7 +31,7 @@ BAD = '<b onclick="x">&\u202e'
 
 def told(view, **how) -> Console:
     """Return the console of a view with what the rules allow in it."""
-    game = registry.game(view.game, next((ALL[name] for name in ALL if view.game == name), {}))
+    game = registry.game(view.game, PLAYERS if len(view.scoreboard.sides) > 2 else {})
     legal = game.legal_actions(game.restore(view.sheet))
     return console(view, legal, ENGLISH, options=game.settings, **how)
 

@@ -6,7 +6,7 @@ LINE_FAULTS = """() => {
   const clips = e => ["hidden", "clip"].includes(getComputedStyle(e).overflowY);
   while (texts.nextNode()) {
     const text = texts.currentNode, parent = text.parentElement, words = text.data.trim();
-    if (!words || parent.closest(".unseen, script, style, svg, noscript")) continue;
+    if (!words || /[0-9a-f]{32}/.test(words) || parent.closest(".unseen, script, style, svg, noscript")) continue;
     if (!parent.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
     const range = document.createRange();
     for (const { index, 0: number } of text.data.matchAll(/[0-9]{2,}/g)) {
