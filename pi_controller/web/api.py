@@ -105,13 +105,6 @@ class CommandDone(TypedDict):
     revision: int
 
 
-class SideAnswer(TypedDict):
-    """A team or a player, with its name."""
-
-    value: str
-    label: str
-
-
 class HealthContent(TypedDict):
     """The state of mat and board: `note` and `board` as text, `faults` are the unreliable sensors."""
 
@@ -136,7 +129,6 @@ class StateContent(TypedDict):
     fouls: tuple[entry_forms.FoulsOf, ...]
     protest: Protest | None
     rulings: tuple[str, ...]
-    sides: list[SideAnswer]
     log: tuple[event_log.LogLine, ...]
     health: HealthContent
     now: float

@@ -5,6 +5,7 @@ Without scripts the console shows the state and a message that scripts are neede
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -15,10 +16,12 @@ from pi_controller.display import game_display
 from pi_controller.display.i18n import Translator
 from pi_controller.display.phrases import Phrases
 from pi_controller.display.shown_names import isolate_name, player_name, team_name
+from pi_controller.referee.story import Protest
 from pi_controller.rules.registry import game_class
 from pi_controller.table.view import View
 from pi_controller.web import entry_forms, game_page, live_page
 from pi_controller.web.consequences import action_key
+from pi_controller.web.event_log import LogLine
 from pi_controller.web.event_stream import DESK_HEARTBEAT_S
 from pi_controller.web.templates import render, render_regions
 
@@ -48,6 +51,8 @@ SETTLE_S = 1.5
 """How long after a turn was settled the next one cannot be entered, s: a slow second tap was meant for the last turn.
 """
 
+FIRST_DATE_S = 1e8
+"""A time of the table's clock from which it is a date, s."""
 PAST = 5
 """How many of the last hides or throws the console shows."""
 MAX_SIGN_IN_NAMES = 12
@@ -134,6 +139,51 @@ def console_regions(view: View, tr: Translator, before: str | None = None, *, si
         sides=Markup(writer.page.cards(view)),  # noqa: S704 - escaped by it
         past_turns=live_page.list_past_turns(view, PAST, tr),
     )
+
+
+def desk_regions(
+    view: View,
+    desk: Console,
+    tr: Translator,
+    *,
+    fouls: Sequence[entry_forms.FoulsOf] = (),
+    protest: Protest | None = None,
+    rulings: Sequence[str] = (),
+    log: Sequence[LogLine] = (),
+) -> dict[str, str]:
+    """Return the HTML of the sections below the buttons for play by name, for the rights that `desk` was made with.
+
+    `rulings` are those that the user may give on `protest`.
+    """
+    shape = desk.play.shape
+    return render_regions(
+        "judge_desk.html",
+        tr,
+        fouls=fouls,
+        seldom=desk.play.more if shape == "guess" else (),
+        teams=view.teams,
+        nameable=desk.nameable and shape not in {"shoot", "guess"},  # these forms need the space
+        sides=sides_in_play(view),
+        protest=protest,
+        rulings=rulings,
+        fields=desk.fields,
+        sheet=view.sheet,
+        revision=view.revision,
+        log=log,
+        moment=_format_moment,
+    )
+
+
+def sides_in_play(view: View) -> list[tuple[str, str]]:
+    """Return key and name of the sides that can still leave the game: the teams, or the players who are not out."""
+    if view.phase in {"over", "halted"}:
+        return []
+    return [(side.key, player_name(view, side.key)) for side in view.scoreboard.sides if not side.out]
+
+
+def _format_moment(t: float) -> str:
+    """Format a time of the table's clock: seconds since 1970, or since a simulated game began."""
+    return f"{datetime.fromtimestamp(t).astimezone():%H:%M:%S}" if t > FIRST_DATE_S else f"{t:.0f} s"
 
 
 class ConsoleWriter:

@@ -106,6 +106,13 @@ class FoulsOf(msgspec.Struct, frozen=True):
     chosen: bool
     buttons: tuple[FoulButton, ...]
 
+    def grouped(self) -> list[tuple[str, list[tuple[str, list[FoulButton]]]]]:
+        """Return the buttons by who made the foul, then by outcome: an outcome stands once, above what leads to it."""
+        groups: dict[str, dict[str, list[FoulButton]]] = {"hider": {}, "hitter": {}}
+        for one in self.buttons:
+            groups[one.by].setdefault(one.outcome, []).append(one)
+        return [(by, list(outcomes.items())) for by, outcomes in groups.items() if outcomes]
+
 
 class FormContext(NamedTuple):
     """The input of a form: the view, its `legal` actions (`Game.legal_actions`), and the game's options.

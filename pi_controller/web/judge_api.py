@@ -17,7 +17,6 @@ from starlette.routing import Route
 
 from pi_controller.display.i18n import Translator
 from pi_controller.display.phrases import Phrases
-from pi_controller.display.shown_names import player_name
 from pi_controller.errors import MatError
 from pi_controller.recording.hits import hits_path
 from pi_controller.referee.judge import JudgeNewGame, JudgeRuling
@@ -58,14 +57,8 @@ class JudgeSnapshot(NamedTuple):
     regions: dict[str, str]
     fouls: tuple[entry_forms.FoulsOf, ...]
     effects: Mapping[str, str]
-
-
-def sides_in_play(view: View) -> list[api.SideAnswer]:
-    """Return the sides that can still leave the game: the teams, or the players who are not out."""
-    if view.phase in {"over", "halted"}:
-        return []
-    names = {side.key: player_name(view, side.key) for side in view.scoreboard.sides if not side.out}
-    return [{"value": key, "label": name} for key, name in names.items()]
+    desks: dict[str, tuple[console_page.Console, dict[str, str]]]
+    """By role the console's content and the regions of its sections."""
 
 
 MAX_STREAMS, MAX_STREAMS_PER_SESSION = 64, 4
@@ -118,7 +111,7 @@ class JudgeApi(SignInRoutes):
                 raise
             return await self.form_response(request)
         page = console_page.page(
-            snapshot.regions,
+            self._desk(snapshot, session.person.role)[1],
             self.tr,
             as_of=f"{datetime.now().astimezone():%H:%M:%S}",
             me=session.person.name,
@@ -206,7 +199,7 @@ class JudgeApi(SignInRoutes):
                 )
                 effects = await asyncio.to_thread(self._list_effects, picture, legal)
                 log_end = await self._read_event_log(picture)
-                self._latest = JudgeSnapshot(picture, log_end, legal, regions, fouls, effects)
+                self._latest = JudgeSnapshot(picture, log_end, legal, regions, fouls, effects, {})
             return self._latest
 
     def _list_effects(self, picture: Picture, legal: Sequence[dict[str, Json]]) -> dict[str, str]:
@@ -226,9 +219,15 @@ class JudgeApi(SignInRoutes):
             log.warning("the end of the journal cannot be read: %s", error.message)
             return self._latest.minutes if self._latest else event_log.EventLog()
 
-    def _console(self, snapshot: JudgeSnapshot, role: str) -> console_page.Console:
+    def _desk(self, snapshot: JudgeSnapshot, role: str) -> tuple[console_page.Console, dict[str, str]]:
+        """Return the console's content and all regions for `role`."""
+        if role not in snapshot.desks:
+            snapshot.desks[role] = self._make_desk(snapshot, role)
+        return snapshot.desks[role]
+
+    def _make_desk(self, snapshot: JudgeSnapshot, role: str) -> tuple[console_page.Console, dict[str, str]]:
         picture = snapshot.picture
-        return console_page.console(
+        desk = console_page.console(
             picture.view,
             snapshot.legal,
             self.tr,
@@ -240,19 +239,29 @@ class JudgeApi(SignInRoutes):
             names=roles.has_right(role, "teams") and picture.nameable,
             effects=snapshot.effects,
         )
+        sections = console_page.desk_regions(
+            picture.view,
+            desk,
+            self.tr,
+            fouls=snapshot.fouls,
+            protest=picture.protest,
+            rulings=roles.allowed_rulings(role, picture.rulings),
+            log=snapshot.minutes.lines,
+        )
+        return desk, snapshot.regions | sections
 
     def _content(self, snapshot: JudgeSnapshot, session: Session) -> bytes:
         picture, view, role = snapshot.picture, snapshot.picture.view, session.person.role
+        desk, regions = self._desk(snapshot, role)
         content: api.StateContent = {
             "view": view,
-            "regions": snapshot.regions,
-            "console": self._console(snapshot, role),
+            "regions": regions,
+            "console": desk,
             "me": {"name": session.person.name, "role": role},
             "legal": snapshot.legal,
             "fouls": snapshot.fouls,
             "protest": picture.protest,
             "rulings": roles.allowed_rulings(role, picture.rulings),
-            "sides": sides_in_play(view),
             "log": snapshot.minutes.lines,
             "health": {
                 "link": view.link,

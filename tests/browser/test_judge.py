@@ -157,7 +157,7 @@ def test_wrong_entries_are_corrected_at_once(rigs, pages, tmp_path):
     touch(page, "missed")
     touch(page, "missed")
     unfold(page, "fouls")
-    assert page.locator("#fouls [aria-pressed=true]").inner_text() == "Hide 1, just settled: Big Coulee hid"
+    assert page.locator("#fouls [open] summary").inner_text() == "Hide 1, just settled: Big Coulee hid"
     press(page, "[data-hide=last] [data-foul=hider-no_bead]")
     assert rig.view.sheet["hider"] == "B"
     assert journal(tmp_path)[-1].action["hide"] == "last"
@@ -173,8 +173,8 @@ def test_game_is_closed_for_a_no_show_team(rigs, pages, tmp_path):
     page.click("#closing summary")
     page.click("#closing-send")
     assert "Touch who is out" in page.locator("#closing-inside .problem").inner_text()
-    page.click("[data-by=B]")
-    page.click("[data-cause=no_show]")
+    page.click("#closing [name=by][value=B]")
+    page.click("#closing [value=no_show]")
     page.click("#closing-send")
     assert "reason" in page.locator("#closing-inside .problem").inner_text()
     page.fill("#closing-reason", "called three times")
@@ -219,7 +219,7 @@ def test_protest_stops_play_until_ruling(rigs, pages, tmp_path):
     page.click("#protest summary")
     page.click("#protest-send")
     assert "team" in page.locator("#protest-inside .problem").inner_text()
-    page.click("#protest [data-team=B]")
+    page.click("#protest [name=by][value=B]")
     page.fill("#protest-text", "<b>pad</b> 2")
     press(page, "#protest-send")
     assert rig.view.held
@@ -234,12 +234,12 @@ def test_protest_stops_play_until_ruling(rigs, pages, tmp_path):
     page.click("#to-ruling")
     assert page.evaluate("document.activeElement.id") == "ruling-reason"
     page.click("[data-ruling=play_on]")
-    assert "reason" in page.locator("#protest-inside .problem").inner_text()
+    assert "reason" in page.locator("#protest-inside .problem").first.inner_text()
     page.fill("#ruling-reason", "asked at the break")
     press(page, "[data-ruling=play_on]")
     assert not rig.view.held
     page.click("#protest-another summary")
-    page.click("#protest-another [data-team=A]")
+    page.click("#protest-another [name=by][value=A]")
     press(page, "#protest-send")
     assert (rig.view.protest, rig.view.held) == ("A", True)
     assert "Big Coulee protests" in text(page, "why")
@@ -607,7 +607,7 @@ def test_upheld_protest_offers_undo_and_score_by_role(rigs, pages):
     touch(page, "missed")
     for one, more in ((page, True), (judge, False)):
         one.evaluate("() => { document.querySelector('#protest').open = true }")
-        one.click("#protest [data-team=B]")
+        one.click("#protest [name=by][value=B]")
         press(one, "#protest-send")
         one.fill("#ruling-reason", "seen by two")
         press(one, "[data-ruling=upheld]")

@@ -14,7 +14,7 @@ CHOOSE = """id => {
   for (const group of place.querySelectorAll("[role=group]")) {
     const pick = [...group.querySelectorAll(".pick")].at(-1);
     pick?.click();
-    if (pick) chosen.push(...Object.values(pick.dataset));
+    if (pick) chosen.push(pick.value);
   }
   for (const field of place.querySelectorAll("input, select, textarea")) {
     if (field.tagName === "SELECT") field.selectedIndex = field.options.length - 1;

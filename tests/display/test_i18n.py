@@ -103,7 +103,9 @@ def test_no_sentence_of_the_console_escapes(view, tr):
     state = game.opening()
     legal = game.legal_actions(state)
     content = console_page.console(view, legal, tr, sets=True, options=game.settings)
-    html = console_page.page(console_page.console_regions(view, tr), tr, as_of="12:34")
+    desk = console_page.console(view, legal, tr, names=True, options=game.settings)  # the sheet's keys are English
+    sections = console_page.desk_regions(view, desk, tr)
+    html = console_page.page(console_page.console_regions(view, tr) | sections, tr, as_of="12:34")
     assert strange(escaped_of_page(html)) == []
     said = [
         content.off,

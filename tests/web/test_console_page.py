@@ -15,10 +15,20 @@ from pi_controller.display.i18n import ENGLISH
 from pi_controller.games.dakota.console import foul_label
 from pi_controller.referee.facts import ActionPlayed, BeadShown
 from pi_controller.referee.reducer import apply, blank
+from pi_controller.referee.story import Protest
 from pi_controller.rules import registry
 from pi_controller.table.view import view_of
 from pi_controller.web import api, requests
-from pi_controller.web.console_page import Console, ConsoleWriter, console, console_regions, page, sign_in
+from pi_controller.web.console_page import (
+    Console,
+    ConsoleWriter,
+    console,
+    console_regions,
+    desk_regions,
+    page,
+    sign_in,
+)
+from pi_controller.web.event_log import LogLine
 from pi_controller.web.game_page import page_of
 from pi_controller.web.limits import CSP
 from pi_controller.web.templates import environment
@@ -66,7 +76,12 @@ def test_every_button_is_a_command_with_unique_id(name):
 @pytest.mark.parametrize("name", PHASES)
 def test_console_page_has_no_inline_script_or_style(name):
     view = msgspec.structs.replace(PHASES[name], teams={"A": BAD, "B": "B"}, note=BAD)
-    html = page(console_regions(view, ENGLISH), ENGLISH, me=BAD, as_of="12:00:00")
+    log = (LogLine(7, 12.0, BAD, BAD, undone=True),)
+    protest = Protest(0, next(iter(view.teams)), BAD)
+    sections = desk_regions(
+        view, told(view, sets=True, names=True), ENGLISH, protest=protest, rulings=("upheld",), log=log
+    )
+    html = page(console_regions(view, ENGLISH) | sections, ENGLISH, me=BAD, as_of="12:00:00")
     Tree(html)
     assert "<b onclick" not in html
     assert "{{" not in html
@@ -83,16 +98,16 @@ def test_the_sign_in_page_is_plain_too():
 
 def test_script_words_are_all_defined_and_used():
     code = "".join(path.read_text("utf-8") for path in SCRIPTS)
-    pages = ("judge.html", "judge_regions.html", "sign_in.html")
+    pages = ("judge.html", "judge_regions.html", "judge_desk.html", "sign_in.html")
     html = "".join((TEMPLATES / name).read_text("utf-8") for name in pages)
     used = set(re.findall(r"words\.(\w+)", code))
-    shown = set(re.findall(r"\{[{%][^}]*\bwords\.(\w+) [%}]\}", html))
-    rulings, causes = {"upheld", "denied", "play_on"}, {"forfeit", "disqualified", "no_show"}
+    shown = set(re.findall(r"\bwords\.(\w+)", html))
+    rulings, by = {"upheld", "denied", "play_on"}, {"foul_hider", "foul_hitter"}
     words = environment().get_template("words.html").make_module({"text": str})
     known = {*words.console, *words.sign_in}
     roles = {key for key in words.console if key.startswith("role_")}
     assert used <= known
-    assert known - used - shown == rulings | causes | roles
+    assert known - used - shown == rulings | by | roles
 
 
 def test_console_states_facts_questions_and_stop_reason():

@@ -426,8 +426,8 @@ def test_committee_closes_a_game_and_scorekeeper_may_not(house):
     with house.signed_in("Sam") as scorekeeper, house.signed_in("Com") as committee:
         error(say(scorekeeper, "by-score", "close", **closing), 403, "role")
         error(say(committee, "nobody--", "close", **{**closing, "by": "C"}), 400, "invalid")
-        assert [one["label"] for one in state(committee)["sides"]] == ["Big Coulee", "Long Hollow"]
+        assert 'data-keep="closing"' in state(committee)["regions"]["closing"]
         assert say(committee, "closed--", "close", **closing).status_code == 200
         assert (house.table.view.phase, house.table.view.winner) == ("over", "A")
-        assert state(committee)["sides"] == []
+        assert state(committee)["regions"]["closing"] == ""
         assert state(committee)["log"][-2]["text"] == "Long Hollow were not there when called: called three times"

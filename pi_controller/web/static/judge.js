@@ -2,13 +2,14 @@
 // @ts-check
 import { announceNews, readNews } from "./announce.js";
 import { Clock, sounds } from "./judge_clock.js";
-import * as more from "./judge_more.js";
 import { noteDrawn } from "./drawn.js";
+import { dropImpossible, listen, sent } from "./judge_forms.js";
+import { hits } from "./judge_hits.js";
 import { announce, by, fill, make, minutes, say, set, words } from "./judge_page.js";
 import { people } from "./judge_people.js";
 import { Panel } from "./judge_play.js";
 import { Sender } from "./judge_send.js";
-import { draw } from "./regions.js";
+import { draw, releaseIfGone } from "./regions.js";
 import { ask, sentence } from "./request.js";
 import { follow, mark } from "./stream.js";
 
@@ -25,10 +26,8 @@ function console_() {
 
   const sender = new Sender(offer);
   const panel = new Panel(by("play"), press, mayPress);
-  const [showFouls, showProtest, showLog] = [more.fouls(press), more.protest(press), more.log()];
-  const [showClosing, showTeams] = [more.closing(press), more.teams(press)];
-  more.hits();
-  more.sheet(press, () => state);
+  listen(press);
+  hits();
   people();
   sounds();
 
@@ -70,7 +69,7 @@ function console_() {
   async function press(/** @type {any} */ call, /** @type {HTMLElement} */ from, expect = state.view.revision) {
     const game = ["action", "answer", "hidden", "hide_again"].includes(call.judge);
     if (!mayPress(from, true, game)) return;
-    const before = state.log.at(-1)?.seq ?? 0;
+    const before = Number(logLines()[0]?.dataset.seq ?? 0);
     from.dataset.busy = document.body.dataset.busy = "yes"; // the body too: an update may replace the button
     announce(words.sending);
     const outcome = await sender.send(call, expect);
@@ -84,7 +83,7 @@ function console_() {
     if (outcome.ok) {
       closeToast();
       panel.forget();
-      more.discard(from.closest(".inside"));
+      sent(from);
       announce(words.done);
       if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(VIBRATE_MS);
       if (call.judge === "ruling" && call.ruling === "upheld") offerConsequences();
@@ -95,8 +94,8 @@ function console_() {
       location.reload();
     } else if (outcome.error?.code === "stale") {
       await refetch();
-      const since = state.log.filter((/** @type {any} */ line) => line.seq > before);
-      const lines = since.length ? since.map((/** @type {any} */ line) => make("li", {}, line.text, " – ", make("bdi", {}, line.who))) : [make("li", {}, words.moved_nothing)];
+      const since = logLines().filter((line) => Number(line.dataset.seq) > before).map((line) => line.cloneNode(true));
+      const lines = since.length ? since.reverse() : [make("li", {}, words.moved_nothing)];
       toast([make("p", {}, make("strong", {}, words.moved_on)), make("ul", {}, ...lines), make("p", {}, fill(words.now, { said: stateOfPlay }))], "warn");
     } else {
       const { code, message, hint = "" } = /** @type {import("./request.js").Refusal} */ (outcome.error);
@@ -106,7 +105,7 @@ function console_() {
 
   /** After a protest was upheld, open the score sheet: its consequences are entered there. */
   function offerConsequences() {
-    const { undo: taken, fields } = state.console;
+    const { undo: taken } = state.console;
     const setting = () => {
       closeToast();
       by("set").setAttribute("open", "");
@@ -118,7 +117,7 @@ function console_() {
       undo(by("undo"));
     };
     const undos = taken && state.me.role !== "committee" ? { label: `${words.undo}: ${taken}`, does: undoing } : null;
-    const sets = fields.length ? { label: words.set, does: setting } : null;
+    const sets = by("set-inside").childElementCount ? { label: words.set, does: setting } : null;
     const first = sets ?? undos;
     if (first) toast([words.upheld_next], "warn", first.label, first.does, (sets && undos) ?? { label: words.close, does: closeToast });
   }
@@ -126,6 +125,9 @@ function console_() {
   function undo(/** @type {HTMLElement} */ from) {
     if (mayPress(from, on("undo"), false)) press({ judge: "undo" }, from);
   }
+
+  /** Return the lines of the event log, the newest first. */
+  const logLines = () => /** @type {HTMLElement[]} */ ([...by("log-inside").querySelectorAll("[data-seq]")]);
 
   /** Fetch the whole state at once. */
   async function refetch() {
@@ -153,15 +155,7 @@ function console_() {
     set(document.body, "data-role", now.me.role);
     stateOfPlay = news.lines[0];
     announceNews(news);
-    const { shape, more: seldom } = now.console.play;
-    by("teams").hidden = !now.console.nameable || ["shoot", "guess"].includes(shape); // these forms need the space
-    showFouls([now.fouls, shape === "guess" ? seldom : []]);
-    showProtest([now.protest, now.view.teams, now.rulings]);
-    showClosing([now.sides]);
-    showTeams([now.view.teams]);
-    by("closing").hidden = !now.sides.length;
-    showLog(now.log);
-    by("set").hidden = !now.console.fields.length;
+    dropImpossible();
     by("people").hidden = now.me.role !== "head";
     if (now.protest && !now.protest.play_on) /** @type {HTMLDetailsElement} */ (by("protest")).open = true;
     offer();
@@ -213,7 +207,7 @@ function console_() {
     by("play").focus({ preventScroll: true });
   });
   by("to-ruling").addEventListener("click", () => {
-    more.discard(by("protest-inside"));
+    /** @type {HTMLFormElement[]} */ ([...by("protest-inside").querySelectorAll("form")]).forEach(releaseIfGone);
     by("protest").setAttribute("open", "");
     by("protest").scrollIntoView({ block: "start" });
     by("ruling-reason").focus({ preventScroll: true });
@@ -279,6 +273,7 @@ function console_() {
     if (state) clock.tick(state.view, state.now + (performance.now() - receivedMs) / 1000);
   }
   setInterval(tick, 250);
+  document.addEventListener("drawn", offer);
   const wide = matchMedia("(min-width: 68rem)");
   const unfold = () => ["fouls", "log"].forEach((id) => wide.matches && by(id).setAttribute("open", ""));
   wide.addEventListener("change", unfold);
