@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, add_settings, settings_path
 from pi_controller.errors import UsageError
 from pi_controller.host.platform import require_linux
 from pi_controller.output import open_console
 
-if TYPE_CHECKING:
-    from pi_controller.simulation.faults import SimulatedFault
-
 
 def doctor_parser() -> Parser:
     """Return the parser of `doctor`."""
-    from pi_controller.simulation.faults import KINDS
-
     parser = Parser(
         "doctor",
         "Check every sensor, the link, the pins and the disk. Take the bead off the mat first.",
@@ -27,13 +21,7 @@ def doctor_parser() -> Parser:
     add_settings(parser, "the table's settings")
     parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
     parser.add_argument("--bundle", metavar="FILE.zip", help="also write diagnostic files, without any names")
-    parser.add_argument(
-        "--sim",
-        nargs="?",
-        const="",
-        metavar="FAULT",
-        help=f"check a simulated mat, with a FAULT if one is named: {', '.join(KINDS)}; '=N' is the part",
-    )
+    parser.add_argument("--sim", action="store_true", help="check a simulated mat")
     return parser
 
 
@@ -61,7 +49,7 @@ def doctor(argv: Sequence[str]) -> int:
     ) as progress:
         task = progress.add_task("", total=1.0)
         report, settings = examine(
-            settings_path(args), _simulated_faults(args.sim), lambda share: progress.update(task, completed=share)
+            settings_path(args), lambda share: progress.update(task, completed=share), simulated=args.sim
         )
     if args.json:
         print(report.json().decode())
@@ -72,13 +60,6 @@ def doctor(argv: Sequence[str]) -> int:
         if not args.json:
             print(f"diagnostic files to send to support: {args.bundle}")
     return 0 if report.ok else 1
-
-
-def _simulated_faults(sim: str | None) -> list[SimulatedFault] | None:
-    """Return the faults of the simulated mat that `--sim` asks for, None for the table's own mat."""
-    from pi_controller.simulation.faults import parse_fault
-
-    return None if sim is None else [parse_fault(sim)] if sim else []
 
 
 def calibrate_parser() -> Parser:
@@ -99,9 +80,7 @@ def calibrate_parser() -> Parser:
         help="only the empty mat and the bead, for modules just glued in; taps and hands stay as the profile has them",
     )
     parser.add_argument("--web", action="store_true", help="also show the calibration on a page, as the settings say")
-    parser.add_argument(
-        "--sim", nargs="?", const="", metavar="FAULT", help="calibrate a simulated mat, with a simulated person"
-    )
+    parser.add_argument("--sim", action="store_true", help="calibrate a simulated mat, with a simulated person")
     return parser
 
 
@@ -110,8 +89,7 @@ def calibrate(argv: Sequence[str]) -> int:
     args = calibrate_parser().parse_args(argv)
     from pi_controller.tools.calibrate import calibrate
 
-    faults = _simulated_faults(args.sim)
-    passed = calibrate(settings_path(args), args.mat, args.profile, faults, web=args.web, only=args.only)
+    passed = calibrate(settings_path(args), args.mat, args.profile, simulated=args.sim, web=args.web, only=args.only)
     return 0 if passed else 1
 
 

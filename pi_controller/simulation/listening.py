@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Self
 
 from pi_controller.board.connection import BoardConnection
 from pi_controller.board.messages import Message
+from pi_controller.simulation.board import SimBoard
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.faults import SimulatedFault
 from pi_controller.simulation.mat import make_mat
 
 TICK_S = 0.032
 
 
 class SimListening:
-    """A `BoardConnection` to a simulated mat; `faults` are injected into its board. `t` is virtual seconds."""
+    """A `BoardConnection` to a simulated mat; each of `faults` breaks its board. `t` is virtual seconds."""
 
-    def __init__(self, seed: int, conditions: Conditions | None = None, faults: Sequence[SimulatedFault] = ()) -> None:
+    def __init__(
+        self, seed: int, conditions: Conditions | None = None, faults: Sequence[Callable[[SimBoard], None]] = ()
+    ) -> None:
         self.mat = make_mat(seed, conditions)
         for fault in faults:
-            fault.inject(self.mat.board)
+            fault(self.mat.board)
         built = self.mat.world.conditions.magnetometers
         self.connection = BoardConnection(self.mat.open_port, built)
         self.t = 0.0

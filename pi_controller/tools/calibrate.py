@@ -6,7 +6,7 @@ This module reads the clock and waits; the walk itself is `pi_controller.calibra
 import queue
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,7 +28,6 @@ from pi_controller.output import open_console
 from pi_controller.runtime.assembly import make_source
 from pi_controller.runtime.console import typed_lines
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.faults import SimulatedFault
 from pi_controller.simulation.listening import SimListening
 from pi_controller.simulation.sim_builder import Calibrator
 from pi_controller.tools.walk_page import WalkPage
@@ -87,26 +86,26 @@ def calibrate(
     path: Path | None,
     mat: str = "a",
     name: str | None = None,
-    sim: Sequence[SimulatedFault] | None = None,
     *,
+    simulated: bool = False,
     web: bool = False,
     only: str | None = None,
 ) -> bool:
     """Run the calibration of the table with the settings at `path`; return whether it passed and was saved.
 
     `mat` is the team whose mat is calibrated if each team has one; `name` is that of the profile (None: as in the
-    settings); `sim` are the faults of a simulated mat. With `web` the walk is shown on a page too. `only` is a key of
-    `NEEDED_FOR`: the other steps are skipped, and their results are those of the mat's profile, if it has one. Raises
-    `MatError`.
+    settings); if `simulated`, a simulated mat takes its place. With `web` the walk is shown on a page too. `only` is a
+    key of `NEEDED_FOR`: the other steps are skipped, and their results are those of the mat's profile, if it has one.
+    Raises `MatError`.
     """
     settings = Settings() if path is None else read_settings(path)
     section, usual = "board", "mat"
     if mat == "b":
         settings, section, usual = _before_b(settings), "board_b", "mat-b"
-    usual = settings.board.profile or usual if sim is None else "simulated"  # never for a real mat
+    usual = "simulated" if simulated else settings.board.profile or usual  # never for a real mat
     name = profiles.check_name(name or usual)
     folder = (path or Path()).parent
-    if sim is None:
+    if not simulated:
         _check_allowed(settings, section)
     needed = NEEDED_FOR[only] if only else STEPS
     if only == "bead" and settings.magnetometers == 0:
@@ -120,7 +119,7 @@ def calibrate(
             settings.board.depth_mm,
         )
         publish = _page(settings, stack) if web else None
-        source = _source(settings, sim, stack)
+        source = _source(settings, stack, simulated=simulated)
         _drive(walk, source, publish, lambda: _keep(walk, folder, name, add_earlier=only is not None))
     if walk.passed and settings.board.profile != name:
         print(f'to use it, set [{section}] profile = "{name}" in its settings')
@@ -145,10 +144,10 @@ def _check_allowed(settings: Settings, section: str) -> None:
         )
 
 
-def _source(settings: Settings, sim: Sequence[SimulatedFault] | None, stack: ExitStack) -> RealMat | SimulatedMat:
-    if sim is not None:
+def _source(settings: Settings, stack: ExitStack, *, simulated: bool) -> RealMat | SimulatedMat:
+    if simulated:
         conditions = Conditions(magnetometers=settings.magnetometers, depth_mm=settings.board.depth_mm)
-        return SimulatedMat(stack.enter_context(SimListening(SIM_SEED, conditions, sim)))
+        return SimulatedMat(stack.enter_context(SimListening(SIM_SEED, conditions)))
     source = make_source(settings)
     stack.callback(source.close)
     return RealMat(source)
@@ -189,7 +188,7 @@ def _drive(
             if simulated:
                 source.view = view
                 if source.t > MAX_SIM_S:
-                    raise UsageError("the simulated walk does not end", "choose another fault")
+                    raise UsageError("the simulated walk does not end", "a module of the mat does not answer")
             messages = source.tick()
             view = walk.step(source.t, messages)
             while not lines.empty():

@@ -22,8 +22,8 @@ from pi_controller.errors import MatError, SettingsError
 from pi_controller.host.findings import Finding, Group
 from pi_controller.journal.hidden_bead import may_hide_bead
 from pi_controller.runtime.assembly import make_source
+from pi_controller.simulation.board import SimBoard
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.faults import SimulatedFault
 from pi_controller.simulation.listening import SimListening
 from pi_controller.tools import doctor_checks, machine_checks, pin_checks, service_checks
 from pi_controller.tools.report import DoctorReport
@@ -36,12 +36,12 @@ SETTINGS = Group("Settings")
 
 
 def examine(
-    path: Path | None, sim: Sequence[SimulatedFault] | None, progress: Callable[[float], None]
+    path: Path | None, progress: Callable[[float], None], *, simulated: bool = False
 ) -> tuple[DoctorReport, Settings]:
     """Check the table with the settings at `path` (None: the defaults); return the report and the settings.
 
-    `sim` are the faults of a simulated mat that is checked instead of the table's own; `progress` is called with the
-    completed share of the listening time.
+    If `simulated`, a simulated mat is checked instead of the table's own; `progress` is called with the completed share
+    of the listening time.
     """
     settings, lines = _settings(path)
     for mat, (prefix, own) in enumerate(mats := _mats(settings)):
@@ -49,7 +49,7 @@ def examine(
         def share(part: float, mat: int = mat, mats: int = len(mats)) -> None:
             progress((mat + part) / mats)
 
-        found = _mat(own, share) if sim is None else examine_simulated(own, [] if mat else sim, share, SIM_SEED + mat)
+        found = examine_simulated(own, share, SIM_SEED + mat) if simulated else _mat(own, share)
         lines += [replace(line, name=prefix + line.name) for line in found]
     lines += [*pin_checks.buttons(settings), *pin_checks.strips(settings)]
     for line in machine_checks.loudspeaker(settings):
@@ -57,8 +57,8 @@ def examine(
             time.sleep(IDLE_S)
         else:
             lines.append(line)
-    lines += _machine(settings, simulated=sim is not None)
-    return DoctorReport(tuple(lines), machine_checks.versions(), sim is not None), settings
+    lines += _machine(settings, simulated=simulated)
+    return DoctorReport(tuple(lines), machine_checks.versions(), simulated), settings
 
 
 def examine_without_mat(path: Path | None) -> tuple[DoctorReport, Settings]:
@@ -98,9 +98,12 @@ def _machine(settings: Settings, *, simulated: bool = False) -> list[Finding]:
 
 
 def examine_simulated(
-    settings: Settings, faults: Sequence[SimulatedFault], progress: Callable[[float], None], seed: int = SIM_SEED
+    settings: Settings,
+    progress: Callable[[float], None],
+    seed: int = SIM_SEED,
+    faults: Sequence[Callable[[SimBoard], None]] = (),
 ) -> list[Finding]:
-    """Return the lines for a simulated mat's sensors and link, after `LISTEN_S` virtual seconds."""
+    """Return the lines for a simulated mat's sensors and link, after `LISTEN_S` virtual seconds; `faults` break it."""
     ears = _listener(settings)
     conditions = Conditions(magnetometers=settings.magnetometers, depth_mm=settings.board.depth_mm)
     with SimListening(seed, conditions, faults) as sim:

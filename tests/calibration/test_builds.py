@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from board_faults import parse_fault
 from board_rig import Rig
 from cases import cases
 from ground_truth import compare
@@ -16,7 +17,6 @@ from pi_controller.rules.registry import game
 from pi_controller.runtime.assembly import mat_sensors
 from pi_controller.sensing.beads import BeadTracker
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.faults import parse_fault
 from pi_controller.simulation.simulation import Simulation
 from pi_controller.tools.doctor import examine_simulated
 
@@ -32,7 +32,7 @@ def mask(size):
 
 
 def look(size, *faults):
-    return examine_simulated(settings_of(size), [parse_fault(fault) for fault in faults], lambda _: None, 3)
+    return examine_simulated(settings_of(size), lambda _: None, 3, [parse_fault(fault) for fault in faults])
 
 
 def test_pin_map_sizes_match_settings():
@@ -76,7 +76,7 @@ FLAT_MM = 18.0
 @pytest.mark.slow
 def test_doctor_and_walk_pass_flat_mat():
     flat = Settings(board={"depth_mm": FLAT_MM})
-    assert [line for line in examine_simulated(flat, [], lambda _: None, 3) if line.outcome == "fail"] == []
+    assert [line for line in examine_simulated(flat, lambda _: None, 3) if line.outcome == "fail"] == []
     assert walked(2, conditions=Conditions(depth_mm=FLAT_MM), depth_mm=FLAT_MM).view.passed
 
 

@@ -5,6 +5,7 @@ import io
 
 import msgspec
 import pytest
+from board_faults import break_simulations
 from cases import cases
 from travel import travelling
 from visit import visitor
@@ -74,8 +75,9 @@ def test_simulated_walk_leaves_table_profile_name_unused(settings, tmp_path):
 
 
 @pytest.mark.slow
-def test_fault_is_reported_without_saving_profile(settings, tmp_path, capsys):
-    assert run("--settings", settings, "--sim", "dead-touch=5") == 1
+def test_fault_is_reported_without_saving_profile(settings, tmp_path, capsys, monkeypatch):
+    break_simulations(monkeypatch, calibrate, "dead-touch=5")
+    assert run("--settings", settings, "--sim") == 1
     assert "touch strip 5 (pad 2, middle): dead: no reading" in capsys.readouterr().out
     assert kept(tmp_path) == ["table.toml"]
 
@@ -111,9 +113,7 @@ def test_web_option_serves_calibration_page(settings, capsys, monkeypatch):
         assert "The mat is calibrated" in web.get("/").text
 
 
-@pytest.mark.parametrize(
-    "args", [["--sim", "cat"], ["--sim", "rail-piezo=9"], ["--sim", "mute=1"], ["--profile", "a/b"], ["--nothing"]]
-)
+@pytest.mark.parametrize("args", [["--profile", "a/b"], ["--nothing"]])
 def test_invalid_options_are_refused(settings, args, capsys):
     assert run("--settings", settings, *args) == 2
     assert len(capsys.readouterr().err.splitlines()) == 2
@@ -208,8 +208,9 @@ def test_bead_step_alone_keeps_taps_and_hands(settings, tmp_path, capsys):
 
 @pytest.mark.parametrize("fault", ["dead-chip", "rail-piezo=2"])
 @pytest.mark.slow
-def test_bead_step_alone_ignores_strip_and_disc_faults(settings, tmp_path, fault):
-    assert run("--settings", settings, "--only", "bead", "--sim", fault) == 0
+def test_bead_step_alone_ignores_strip_and_disc_faults(settings, tmp_path, monkeypatch, fault):
+    break_simulations(monkeypatch, calibrate, fault)
+    assert run("--settings", settings, "--only", "bead", "--sim") == 0
     found = profiles.load_profile(tmp_path, "simulated")
     assert (found.strikes, found.touch) == (None, None)
     assert found.magnets is not None

@@ -6,10 +6,8 @@ from cases import cases
 from walking import walked, wrong
 
 from pi_controller.calibration.bead_step import SPOTS
-from pi_controller.errors import UsageError
 from pi_controller.simulation import magnetometers
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.faults import parse_fault
 
 
 def bead_only(sim, walk, view):
@@ -86,22 +84,3 @@ def test_bead_step_asks_each_spot_in_turn():
     assert list(dict.fromkeys(asked)) == [(pad, spot) for pad in (1, 2, 3, 4) for spot in range(len(SPOTS))]
     words = {view.ask for view in done.seen if view.at == 3 and not view.over}
     assert len(words) == 4 * len(SPOTS)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "turned-module=25", "turned-module=3:xyq", "turned-module=3:xxy", "turned-module=3:yxz", "exchanged-pads=1",
-        "exchanged-pads=1,1", "exchanged-pads=1,5", "exchanged-modules=0,3", "exchanged-modules=1,2,3", "dead-bus=1",
-    ],
-)  # fmt: skip
-def test_impossible_faults_are_refused(text):
-    with pytest.raises(UsageError):
-        parse_fault(text)
-
-
-@pytest.mark.parametrize("kind", ["turned-module", "exchanged-modules", "exchanged-pads"])
-def test_faults_have_default_parts(kind):
-    fault = parse_fault(kind)
-    assert fault.number
-    assert fault.turn if kind == "turned-module" else fault.other not in {0, fault.number}

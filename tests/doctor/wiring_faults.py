@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
+from board_faults import parse_fault
 from walking import walked
 
 from pi_controller.config import Settings
 from pi_controller.pinmap import pinmap
-from pi_controller.simulation.faults import parse_fault
 from pi_controller.tools.doctor import examine_simulated
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ KINDS = (
 @cache
 def ask_doctor(fault: str) -> tuple[tuple[str, str, str], ...]:
     """Return name, finding and remedy of each line that fails."""
-    lines = examine_simulated(Settings(), [parse_fault(fault)], lambda _: None, SEED)
+    lines = examine_simulated(Settings(), lambda _: None, SEED, [parse_fault(fault)])
     return tuple((line.name, line.message, line.hint) for line in lines if line.outcome == "fail")
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, time
 from functools import partial
 
 import pytest
+from board_faults import parse_fault
 from exhibit_rig import WELL, Rig, at
 from memory_sound import MemorySound
 
@@ -13,7 +14,6 @@ from pi_controller.config import read_settings
 from pi_controller.config.model import ExhibitSection
 from pi_controller.exhibit.self_test import SelfTest
 from pi_controller.runtime.assembly import assemble_exhibit
-from pi_controller.simulation.faults import parse_fault
 from pi_controller.simulation.listening import SimListening
 from pi_controller.tools import machine_checks
 from pi_controller.tools.doctor import examine_exhibit

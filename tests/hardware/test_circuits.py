@@ -15,6 +15,7 @@ import numpy as np
 import parts
 import pytest
 import simulate
+from board_faults import RESTS
 from needed import need
 from values import HARDWARE, Circuit, engineering, values
 
@@ -28,7 +29,6 @@ from pi_controller.sensing.piezo_diagnosis import (
     explain_step,
 )
 from pi_controller.simulation import pad_bias
-from pi_controller.simulation.faults import RESTS
 from pi_controller.simulation.portable_files import modules
 
 V = values()

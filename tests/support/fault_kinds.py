@@ -1,10 +1,10 @@
 """The faults of the link, each done to a game on the real firmware: `FAULTS` has them by name."""
 
+from board_faults import parse_fault
 from fault_stopped import settings_for
 from killed_table import TableProcess
 
 from pi_controller.simulation.board import POWER_ON
-from pi_controller.simulation.faults import parse_fault
 
 FAULTS = {}
 """Name -> what does it: takes a `Lab`, returns nothing or a few words for the table."""
@@ -121,7 +121,7 @@ def other_major(lab):
     lab.until(hiding)
     lab.begin()
     lab.cable.unplug()
-    lab.cable.faults.append(parse_fault("wrong-protocol").inject)
+    lab.cable.faults.append(parse_fault("wrong-protocol"))
     away(lab, 1.0)
 
 
@@ -170,14 +170,14 @@ def second_daemon(lab):
 def dead_magnetometer(lab):
     lab.until(hiding)
     lab.begin()
-    lab.cable.break_board(parse_fault("dead-magnetometer").inject)
+    lab.cable.break_board(parse_fault("dead-magnetometer"))
 
 
 @fault("one pad's ADC input at its rail")
 def rail(lab):
     lab.until(hiding)
     lab.begin()
-    lab.cable.break_board(parse_fault("rail-piezo").inject)
+    lab.cable.break_board(parse_fault("rail-piezo"))
 
 
 @fault("brown-outs, every 300 ms for 10 s")

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from board_faults import parse_fault
+
 from pi_controller.calibration.steps import WalkView
 from pi_controller.calibration.walk import Walk
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.faults import parse_fault
 from pi_controller.simulation.listening import SimListening
 from pi_controller.simulation.sim_builder import Calibrator
 

@@ -1,12 +1,12 @@
 """What a board says of itself, in the doctor's words: its start, its self test, and what it noticed before."""
 
 import pytest
+from board_faults import parse_fault
 
 from pi_controller.board.messages import BoardEvent, LinkUp
 from pi_controller.calibration.detectors import Detectors
 from pi_controller.calibration.sensor_listener import LISTEN_S, SensorListener
 from pi_controller.sensing.strike_settings import StrikeSettings
-from pi_controller.simulation.faults import parse_fault
 from pi_controller.simulation.listening import SimListening
 from pi_controller.tools import doctor_checks
 

@@ -2,19 +2,18 @@
 
 import numpy as np
 import pytest
+from board_faults import parse_fault
 from cases import cases
 
 from pi_controller.board.messages import BoardEvent, Gap, LinkUp, Piezo
 from pi_controller.calibration.detectors import Detectors
 from pi_controller.calibration.sensor_listener import LISTEN_S, SensorListener
 from pi_controller.config import Settings
-from pi_controller.errors import UsageError
 from pi_controller.sensing.events import Strike
 from pi_controller.sensing.magnetometer_diagnosis import magnetometer_name
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation.board import SimBoard
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.faults import parse_fault
 from pi_controller.simulation.listening import SimListening
 from pi_controller.tools import doctor_checks
 from pi_controller.tools.doctor import examine_simulated
@@ -23,7 +22,7 @@ SENSORS = 4 + 12 + 24
 
 
 def look(*faults, seed=1):
-    return examine_simulated(Settings(), [parse_fault(fault) for fault in faults], lambda _: None, seed)
+    return examine_simulated(Settings(), lambda _: None, seed, [parse_fault(fault) for fault in faults])
 
 
 def failed(lines):
@@ -168,10 +167,3 @@ def test_magnetometer_lines_reveal_no_hide():
     assert len(first) == 24
     assert all(outcome == "not here" for _, _, outcome, _ in first)
     assert first == [line for line in listened(True, 4) if line[1].startswith("magnet")]
-
-
-@pytest.mark.parametrize("text", ["", "x", "rail-piezo=0", "rail-piezo=5", "mute=1", "dead-touch=x", "dead-touch=-1"])
-def test_a_fault_that_cannot_be_is_refused(text):
-    with pytest.raises(UsageError) as caught:
-        parse_fault(text)
-    assert caught.value.hint

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from board_faults import parse_fault
 
 from pi_controller.calibration.detectors import Detectors
 from pi_controller.calibration.sensor_listener import LISTEN_S, SensorListener
 from pi_controller.sensing.magnetometer_diagnosis import FEWEST_SENSORS, TURNS, find_turned_sensors, magnetometer_name
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.faults import parse_fault
 from pi_controller.simulation.listening import SimListening
 from pi_controller.simulation.magnetometers import Magnets
 

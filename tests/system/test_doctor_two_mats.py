@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from board_faults import parse_fault
 
 from pi_controller import cli
+from pi_controller.tools import doctor
 
 TOLD = """
 [mat]
@@ -42,8 +44,14 @@ def test_each_mat_has_all_its_lines(settings, capsys):
     assert lines["mat A: handshake"]["message"] != "" != lines["mat B: handshake"]["message"]
 
 
-def test_a_fault_of_one_is_not_the_others(settings, capsys):
-    status, lines = report(settings, capsys, "--sim", "dead-touch=5")
+def test_a_fault_of_one_is_not_the_others(settings, capsys, monkeypatch):
+    examine = doctor.examine_simulated
+
+    def break_mat_a(settings, progress, seed):
+        return examine(settings, progress, seed, [parse_fault("dead-touch=5")] if seed == doctor.SIM_SEED else ())
+
+    monkeypatch.setattr(doctor, "examine_simulated", break_mat_a)
+    status, lines = report(settings, capsys, "--sim")
     assert status == 1
     failed = [name for name, line in lines.items() if line["outcome"] == "fail"]
     assert failed == ["mat B: profile", "mat A: touch strip 5 (pad 2, middle)"]

@@ -2,58 +2,30 @@
 
 `parse_fault("rail-piezo=3")` names one: a kind and, after `=`, the number of the part (1 first), or two numbers if
 parts are exchanged (`exchanged-pads=1,2`). A turned module's orientation may follow: `turned-module=7:y-xz` reads y, -x
-and z. `moccasin-mat doctor --sim` accepts the same words.
+and z.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pi_controller.board import wire
+from pi_controller.pads import PADS
+from pi_controller.simulation.listening import SimListening
 
 if TYPE_CHECKING:
     from pi_controller.simulation.board import SimBoard
 
-import re
-from collections.abc import Callable
-from typing import NamedTuple
-
-from pi_controller.board import wire
-from pi_controller.errors import UsageError
-from pi_controller.pads import PADS
-
-KINDS: dict[str, tuple[str, int, int]] = {
-    "dead-magnetometer": ("the magnetometer does not answer", 24, 17),
-    "stuck-magnetometer": ("the magnetometer repeats one reading", 24, 5),
-    "noisy-magnetometer": ("the magnetometer jumps to and fro", 24, 9),
-    "turned-module": ("the magnetometer module is mounted in a wrong orientation", 24, 7),
-    "exchanged-modules": ("the plugs of two magnetometer modules are exchanged", 24, 7),
-    "exchanged-pads": ("the plugs of two pads' magnetometers are exchanged", 4, 2),
-    "rail-piezo": ("the pad's piezo is at its rail", 4, 3),
-    "silent-piezo": ("the pad's piezo does not move", 4, 2),
-    "reversed-diode": ("the pad's clamp diode to ground is reversed", 4, 1),
-    "no-disc": ("the pad has no disc: it is missing, or its plug is off", 4, 2),
-    "shorted-disc": ("the pad's disc or its wire is shorted to ground", 4, 3),
-    "wrong-bias": ("the pad's bias resistor to ground has 10 kΩ instead of 100 kΩ", 4, 4),
-    "dead-touch": ("the touch strip reads nothing", 12, 8),
-    "stuck-touch": ("the touch strip reads one count for ever", 12, 2),
-    "loose-touch": ("the touch strip's wire is loose", 12, 11),
-    "open-strip": ("the wire of the touch strip is off", 12, 5),
-    "shorted-strip": ("the touch strip and the next one touch each other", 11, 4),
-    "dead-chip": ("the touch chip does not answer", 0, 0),
-    "dead-multiplexer": ("the multiplexer does not answer", 3, 2),
-    "dead-bus": ("SDA is off: nothing on the bus answers", 0, 0),
-    "exchanged-bus": ("SDA and SCL are exchanged", 0, 0),
-    "lost-samples": ("every so many blocks of samples are lost", 0, 0),
-    "wrong-firmware": ("the board has another firmware", 0, 0),
-    "wrong-protocol": ("the board speaks another protocol", 0, 0),
-    "mute": ("the board does not answer", 0, 0),
-}
-"""Kind -> description, number of such parts, and the default part."""
-DEFAULT_OTHER = {"exchanged-modules": 10, "exchanged-pads": 3}
-"""Kinds of two exchanged parts, and the default second part."""
-DEFAULT_TURN = "y-xz"
-"""A quarter to the left."""
-
-
+DEFAULT_PARTS = {
+    "dead-magnetometer": "17", "stuck-magnetometer": "5", "noisy-magnetometer": "9", "turned-module": "7",
+    "exchanged-modules": "7,10", "exchanged-pads": "2,3", "rail-piezo": "3", "silent-piezo": "2", "reversed-diode": "1",
+    "no-disc": "2", "shorted-disc": "3", "wrong-bias": "4", "dead-touch": "8", "stuck-touch": "2", "loose-touch": "11",
+    "open-strip": "5", "shorted-strip": "4", "dead-multiplexer": "2",
+}  # fmt: skip
 RESTS = {"reversed-diode": 223, "shorted-disc": 62, "wrong-bias": 371}
 """Where a pad with a wrong part rests, counts of one reading: simulated, `hardware/circuits.md`."""
 
@@ -69,52 +41,31 @@ class SimulatedFault(NamedTuple):
     other: int = 0
     turn: str = ""
 
-    def inject(self, board: SimBoard) -> None:
+    def __call__(self, board: SimBoard) -> None:
         """Inject the fault into `board` for the rest of its run."""
         part = self.kind.partition("-")[2] or self.kind
         _INJECT[part](board, self)
 
 
 def parse_fault(text: str) -> SimulatedFault:
-    """Return the fault described by `text`. Raises `UsageError`."""
-    kind, _, number = text.partition("=")
-    if kind not in KINDS:
-        raise UsageError(f"there is no fault {kind[:40]!r} to simulate", f"choose one of: {', '.join(KINDS)}")
-    _, count, usual = KINDS[kind]
-    turn = ""
-    if kind == "turned-module":
-        number, _, turn = number.partition(":")
-        turn = turn or DEFAULT_TURN
-        _parse_turn(turn)
-    if not number:
-        return SimulatedFault(kind, usual, DEFAULT_OTHER.get(kind, 0), turn)
-    parts = number.split(",")
-    numbers = [int(part[:9]) for part in parts if part.isdecimal() and 1 <= int(part[:9]) <= count]
-    wanted = 2 if kind in DEFAULT_OTHER else 1
-    if len(parts) != wanted or len(set(numbers)) != wanted:
-        hint = f"count from 1 to {count}" if count else f"write {kind} alone"
-        if wanted > 1:
-            hint = f"name two, from 1 to {count}: {kind}=1,2"
-        raise UsageError(f"there is no part {number[:20]!r} that can have the fault {kind}", hint)
-    return SimulatedFault(kind, numbers[0], numbers[1] if wanted > 1 else 0, turn)
+    """Return the fault described by `text`."""
+    kind, _, part = text.partition("=")
+    numbers, _, turn = (part or DEFAULT_PARTS.get(kind, "0")).partition(":")
+    return SimulatedFault(kind, *map(int, numbers.split(",")), turn=turn or "y-xz")
+
+
+def break_simulations(monkeypatch, module, *faults):
+    """Let each simulated mat that `module` listens to have these faults."""
+    injected = [parse_fault(fault) for fault in faults]
+    monkeypatch.setattr(module, "SimListening", lambda seed, conditions, _=(): SimListening(seed, conditions, injected))
 
 
 def _parse_turn(text: str) -> list[tuple[int, int]]:
-    """Return axis (0 first) and sign that each axis of a module turned to `text` reads. Raises `UsageError`."""
-    axes = [("xyz".index(axis), -1 if sign else 1) for sign, axis in re.findall("(-?)([xyz])", text)]
-    order = [axis for axis, _ in axes]
-    if not re.fullmatch("(-?[xyz]){3}", text) or sorted(order) != [0, 1, 2]:
-        raise UsageError(
-            f"a module cannot be turned to {text[:20]!r}", f"name what its axes read, such as {DEFAULT_TURN}"
-        )
-    swaps = sum(order[i] > order[j] for i in range(3) for j in range(i + 1, 3))
-    if (-1) ** swaps * axes[0][1] * axes[1][1] * axes[2][1] < 0:
-        raise UsageError(f"{text} is a mirror image, no orientation of a module", "change one of the signs")
-    return axes
+    """Return axis (0 first) and sign that each axis of a module turned to `text` reads."""
+    return [("xyz".index(axis), -1 if sign else 1) for sign, axis in re.findall("(-?)([xyz])", text)]
 
 
 def _piezo(board: SimBoard, fault: SimulatedFault) -> None:
-    import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
 
     read: Callable[[bytearray], int] = board.piezo
     value = wire.TOP if fault.kind == "rail-piezo" else wire.REST
@@ -129,7 +80,6 @@ def _piezo(board: SimBoard, fault: SimulatedFault) -> None:
 
 
 def _rest(board: SimBoard, fault: SimulatedFault) -> None:
-    import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
 
     read: Callable[[bytearray], int] = board.piezo
     lower = wire.REST - wire.READINGS * RESTS[fault.kind]
@@ -151,7 +101,6 @@ def _disc(board: SimBoard, fault: SimulatedFault) -> None:
 
 
 def _touch(board: SimBoard, fault: SimulatedFault) -> None:
-    import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
 
     read: Callable[[bytearray], bool] = board.touch
     random = np.random.default_rng(fault.number)
@@ -168,7 +117,6 @@ def _touch(board: SimBoard, fault: SimulatedFault) -> None:
 
 
 def _strip(board: SimBoard, fault: SimulatedFault) -> None:
-    import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
 
     read: Callable[[bytearray], bool] = board.touch
     at = fault.number - 1
@@ -193,7 +141,6 @@ def _strip(board: SimBoard, fault: SimulatedFault) -> None:
 
 
 def _magnetometer(board: SimBoard, fault: SimulatedFault) -> None:
-    import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
 
     read: Callable[[int, bytearray, int], bool | None] = board.magnet
     random = np.random.default_rng(fault.number)
@@ -258,7 +205,7 @@ def _bus(board: SimBoard, fault: SimulatedFault) -> None:
     board.touch, board.magnet = touch, magnet
 
 
-def _samples(board: SimBoard, fault: SimulatedFault) -> None:  # noqa: ARG001 - there is one kind only
+def _samples(board: SimBoard, fault: SimulatedFault) -> None:
     read: Callable[[bytearray], int] = board.piezo
     blocks = 0
 
@@ -288,8 +235,8 @@ def _welcome(board: SimBoard, fault: SimulatedFault) -> None:
     board.send = send
 
 
-def _mute(board: SimBoard, fault: SimulatedFault) -> None:  # noqa: ARG001 - there is one kind only
-    board.send = lambda body, number: None  # noqa: ARG005
+def _mute(board: SimBoard, fault: SimulatedFault) -> None:
+    board.send = lambda body, number: None
 
 
 _INJECT: dict[str, Callable[[SimBoard, SimulatedFault], None]] = {
