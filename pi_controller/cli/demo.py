@@ -1,7 +1,7 @@
 """`moccasin-mat demo`: play a game on a simulated mat, from sensor readings to lights.
 
-It uses the real firmware files, a real pseudo-terminal, pyserial, the detectors, the referee, the rules and the
-journal, and shows the light strips in the terminal and the live page.
+It uses the real firmware files, the link's protocol, the detectors, the referee, the rules and the journal, and shows
+the light strips in the terminal and the live page.
 
 Mat and people are simulated: results about the detectors are valid only for the simulated physics.
 """

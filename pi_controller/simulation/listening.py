@@ -9,7 +9,7 @@ from pi_controller.board.connection import BoardConnection
 from pi_controller.board.messages import Message
 from pi_controller.simulation.board import SimBoard
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.mat import make_mat
+from pi_controller.simulation.mat import SimMat
 
 TICK_S = 0.032
 
@@ -20,7 +20,7 @@ class SimListening:
     def __init__(
         self, seed: int, conditions: Conditions | None = None, faults: Sequence[Callable[[SimBoard], None]] = ()
     ) -> None:
-        self.mat = make_mat(seed, conditions)
+        self.mat = SimMat(seed, conditions)
         for fault in faults:
             fault(self.mat.board)
         built = self.mat.world.conditions.magnetometers

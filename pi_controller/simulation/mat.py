@@ -1,21 +1,14 @@
-"""Simulated mat on a pseudo-terminal: world, board and the real firmware.
+"""Simulated mat on a cable in memory: world, board and the real firmware.
 
-`device` is a path that persists over replugging, like those in /dev/serial/by-id. A test calls `advance` and reads
-exactly the number of bytes returned, which keeps both ends in step. A simulation is no evidence about a real mat's
-sensors.
+`advance` returns how many bytes the host can read, which keeps both ends in step. A simulation is no evidence about a
+real mat's sensors.
 """
 
 from __future__ import annotations
 
-import os
-import select
-import tempfile
-from importlib.util import find_spec
-from pathlib import Path
-
 from pi_controller.board.interfaces import Port
 from pi_controller.board.mock_port import CAPACITY, MockCable
-from pi_controller.board.serial_port import SerialPort, no_board_error
+from pi_controller.board.serial_port import no_board_error
 from pi_controller.errors import PortError
 from pi_controller.pinmap import pinmap
 from pi_controller.simulation.board import POWER_ON, WATCHDOG, SimBoard
@@ -25,22 +18,20 @@ from pi_controller.simulation.world import NS, World
 
 OUTBOX_BYTES = 8192
 """Size of the board's USB buffer; a frame that does not fit is dropped whole."""
-LINK_NAME = "usb-Moccasin_Mat_simulated-if00"
 
 
 class SimMat:
-    """A mat on a pseudo-terminal. Close it (or use `with`) to release the terminal and the link."""
+    """A mat on a cable that can be unplugged."""
+
+    device = "simulated mat"
+    """The name of its port."""
 
     def __init__(self, seed: int, conditions: Conditions | None = None) -> None:
         self.world = World(seed, conditions)
         self.dropped = 0
         """Frames dropped because of a full outbox since the mat was created."""
-        self._folder = tempfile.TemporaryDirectory(prefix="moccasin-mat-")
-        self.device = str(Path(self._folder.name) / LINK_NAME)
         self._block_ns = pinmap().board.block_samples * NS // pinmap().board.sample_hz
         self._outbox = bytearray()
-        self._master: int | None = None
-        self._slave: int | None = None
         self._boots = 0
         self.board: SimBoard
         self._open()
@@ -49,11 +40,13 @@ class SimMat:
     @property
     def is_plugged(self) -> bool:
         """True if the mat is connected by the cable."""
-        return self._master is not None
+        return self._cable is not None
 
     def open_port(self) -> Port:
         """Open the host's end of the cable. Raises `PortError`."""
-        return SerialPort(self.device)
+        if self._cable is None:
+            raise no_board_error(self.device)
+        return self._cable.open()
 
     def advance(self, dt: float, expect: int = 0) -> int:
         """Let `dt` seconds pass and return how many bytes were sent to the host.
@@ -73,32 +66,29 @@ class SimMat:
         return self._flush()
 
     def unplug(self) -> None:
-        """Pull the cable: the terminal hangs up, the link is removed, the board loses power."""
-        if self._master is None or self._slave is None:
+        """Pull the cable: the board loses power."""
+        if self._cable is None:
             raise PortError("the mat is not plugged in", "plug it in first")
-        Path(self.device).unlink()
-        os.close(self._master)
-        os.close(self._slave)
-        self._master = self._slave = None
+        self._cable.unplug()
+        self._cable = None
         self._outbox.clear()
 
     def plug(self) -> None:
-        """Plug the cable in: a new terminal under the same name, and a board that starts from power-on."""
+        """Plug the cable in: the board starts from power-on."""
         if self.is_plugged:
             raise PortError("the mat is plugged in already", "unplug it first")
         self._open()
         self._boot(POWER_ON, 0.0)
 
     def reset_board(self, reason: int = WATCHDOG) -> None:
-        """Restart the board (by default by its watchdog); the terminal stays open, unsent bytes are lost."""
+        """Restart the board (by default by its watchdog); the port stays open, unsent bytes are lost."""
         self._outbox.clear()
         self._boot(reason, 0.0)
 
     def close(self) -> None:
-        """Release everything. Closing twice is allowed."""
+        """Pull the cable if it is plugged in. Closing twice is allowed."""
         if self.is_plugged:
             self.unplug()
-        self._folder.cleanup()
 
     def __enter__(self) -> SimMat:
         return self
@@ -107,12 +97,7 @@ class SimMat:
         self.close()
 
     def _open(self) -> None:
-        import tty  # noqa: PLC0415 - not on Windows
-
-        self._master, self._slave = os.openpty()
-        tty.setraw(self._slave)
-        os.set_blocking(self._master, False)
-        Path(self.device).symlink_to(os.ttyname(self._slave))
+        self._cable: MockCable | None = MockCable(self.device)
 
     def _boot(self, reason: int, up_s: float | None) -> None:
         # like the board's record of starts: a power-on counts as early until one start has run long enough
@@ -130,70 +115,15 @@ class SimMat:
             self._outbox += data
 
     def _receive(self, expect: int) -> None:
-        assert self._master is not None
-        received = 0
-        while True:
-            if received < expect and not select.select([self._master], [], [], 1.0)[0]:
-                return
-            try:
-                data = os.read(self._master, 4096)
-            except BlockingIOError:
-                return
-            received += len(data)
-            self.board.arrive(data)
-
-    def _flush(self) -> int:
-        """Write what the terminal takes; the rest waits in the outbox."""
-        if self._master is None or not self._outbox:
-            return 0
-        try:
-            n = os.write(self._master, self._outbox)
-        except BlockingIOError:
-            return 0
-        del self._outbox[:n]
-        return n
-
-
-class MemoryMat(SimMat):
-    """A mat on a cable in memory, for systems without pseudo-terminals or pyserial."""
-
-    @property
-    def is_plugged(self) -> bool:
-        """True if the mat is connected by the cable."""
-        return self._cable is not None
-
-    def open_port(self) -> Port:
-        """Open the host's end of the cable. Raises `PortError`."""
-        if self._cable is None:
-            raise no_board_error(self.device)
-        return self._cable.open()
-
-    def unplug(self) -> None:
-        """Pull the cable: the board loses power."""
-        if self._cable is None:
-            raise PortError("the mat is not plugged in", "plug it in first")
-        self._cable.unplug()
-        self._cable = None
-        self._outbox.clear()
-
-    def _open(self) -> None:
-        self._cable: MockCable | None = MockCable(self.device)
-
-    def _receive(self, expect: int) -> None:
         del expect  # all of the host's bytes are here already
         assert self._cable is not None
         self.board.arrive(self._cable.board.read())
 
     def _flush(self) -> int:
+        """Write what the cable takes; the rest waits in the outbox."""
         if self._cable is None or (host := self._cable.board.far) is None:
             return 0
         n = min(len(self._outbox), CAPACITY - len(host.inbox))
         self._cable.board.write(bytes(self._outbox[:n]))
         del self._outbox[:n]
         return n
-
-
-def make_mat(seed: int, conditions: Conditions | None = None) -> SimMat:
-    """Return a simulated mat on a pseudo-terminal, or in memory on a system that cannot open one."""
-    on_terminal = hasattr(os, "openpty") and find_spec("serial") is not None
-    return (SimMat if on_terminal else MemoryMat)(seed, conditions)

@@ -24,7 +24,7 @@ from pi_controller.rules.base import Game
 from pi_controller.runtime.daemon import Daemon
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.habits import UNTIDY, Habits
-from pi_controller.simulation.mat import SimMat, make_mat
+from pi_controller.simulation.mat import SimMat
 from pi_controller.simulation.people import People
 from pi_controller.simulation.plans import Mischief, PaceName
 from pi_controller.simulation.truth import Truth, Turns
@@ -49,8 +49,8 @@ class TableSide(Protocol):
 class LockStep:
     """Players, a simulated mat and a table that take turns in virtual time: an hour of play takes about a minute.
 
-    In each tick the players act, the world and the firmware advance and write to their pseudo-terminal, the table reads
-    exactly those bytes, and the players see its new view. The table may be in this process (`Simulation`) or in another
+    In each tick the players act, the world and the firmware advance and write to their cable, the table reads exactly
+    those bytes, and the players see its new view. The table may be in this process (`Simulation`) or in another
     one, which a test can kill. `t` is virtual seconds since the mat was created, plus `start`.
     """
 
@@ -125,7 +125,7 @@ class Simulation:
             raise UsageError(f"the journal {path} is there already", "choose another file, or replay that one")
         self.game = game
         with ExitStack() as stack:
-            self.mat = stack.enter_context(mat or make_mat(seed, conditions))
+            self.mat = stack.enter_context(mat or SimMat(seed, conditions))
             self.journal = stack.enter_context(Journal(path))
             referee = referee_for(game, settings, secrets.token_bytes, commitment_context(self.journal, ""))
             table = Table(self.journal, game, dict(teams or TEAMS), referee, 0.0, seats)

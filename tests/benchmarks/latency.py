@@ -36,6 +36,7 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+from pty_mat import PtyMat
 
 from pi_controller.board import wire
 from pi_controller.board.buttons import MockButtons
@@ -49,7 +50,6 @@ from pi_controller.referee.facts import ActionPlayed
 from pi_controller.runtime import assembly
 from pi_controller.runtime.daemon import Daemon
 from pi_controller.sensing.strikes import StrikeDetector
-from pi_controller.simulation.mat import SimMat
 from pi_controller.table.view import View
 
 WINDOW_S = 0.003
@@ -85,7 +85,7 @@ def be_the_mat(seed, terminal):
     def say(**what):
         print(json.dumps(what), flush=True)
 
-    with SimMat(seed) as mat:
+    with PtyMat(seed) as mat:
         say(device=mat.device)
         players = Players(seed, mat.world, lambda name: say(press=name), lambda call: None)
         begun = time.monotonic() - mat.world.t

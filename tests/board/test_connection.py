@@ -2,7 +2,6 @@
 
 from pi_controller.board.connection import RETRY_S, BoardConnection
 from pi_controller.board.messages import LinkDown, LinkUp, Piezo
-from pi_controller.board.serial_port import SerialPort
 from pi_controller.errors import PortError
 from pi_controller.simulation.listening import SimListening
 
@@ -45,7 +44,7 @@ def test_it_comes_back_after_the_cable_was_pulled():
 def test_port_in_use_by_another_program_is_reported():
     with SimListening(1) as sim:
         sim.tick()
-        other = BoardConnection(lambda: SerialPort(sim.mat.device))
+        other = BoardConnection(sim.mat.open_port)
         other.step(0.0)
         assert other.missing is not None
         assert "another program is using" in other.missing.message

@@ -1,5 +1,7 @@
 """A table's lights on the mat board: the simulated board's strip shows the frame, through bytes."""
 
+from pty_mat import PtyMat
+
 from pi_controller.board.board_strip import BoardStrip
 from pi_controller.board.connection import BoardConnection
 from pi_controller.board.message_source import NoSource
@@ -7,7 +9,6 @@ from pi_controller.board.serial_port import SerialPort
 from pi_controller.config import Settings
 from pi_controller.pinmap import pinmap
 from pi_controller.runtime.assembly import make_strip
-from pi_controller.simulation.mat import SimMat
 
 
 def run(mat, listener, t, seconds):
@@ -22,7 +23,7 @@ def run(mat, listener, t, seconds):
 def test_board_strip_shows_frame_until_host_closes():
     settings = Settings.model_validate({"strips": {"kind": "board", "brightness": 1.0}})
     dark = [(0, 0, 0)] * pinmap().lights.count
-    with SimMat(3) as mat:
+    with PtyMat(3) as mat:
         listener = BoardConnection(lambda: SerialPort(mat.device))
         strip = make_strip(settings, listener)
         assert isinstance(strip, BoardStrip)

@@ -5,6 +5,7 @@ import secrets
 import pytest
 from cases import ALL_CASES
 from ground_truth import compare, disagreements
+from pty_mat import PtyMat
 
 from pi_controller.board.buttons import MockButtons
 from pi_controller.board.connection import BoardConnection
@@ -17,7 +18,6 @@ from pi_controller.referee.history import effective_records
 from pi_controller.rules import registry
 from pi_controller.runtime.daemon import Daemon
 from pi_controller.sensing.sensors import MatSensors
-from pi_controller.simulation.mat import SimMat
 from pi_controller.simulation.plans import Mischief
 from pi_controller.simulation.simulation import TICK_S, Simulation
 from pi_controller.table.mats import Mat
@@ -44,7 +44,7 @@ class TwoWorlds:
 @pytest.mark.slow
 def test_a_game_on_two_mats(tmp_path):
     game = registry.game("dakota", {"points": "1"})
-    with Journal(tmp_path / "j.sqlite") as journal, SimMat(21) as a, SimMat(22) as b:
+    with Journal(tmp_path / "j.sqlite") as journal, PtyMat(21) as a, PtyMat(22) as b:
         for mat in (a, b):
             mat.world.sit = lambda hiders: None  # each mat lies the right way round for its team
         buttons = MockButtons()

@@ -4,11 +4,11 @@ from contextlib import ExitStack
 
 import pytest
 from cases import ALL_CASES
+from pty_mat import PtyMat
 
 from pi_controller.config import read_settings
 from pi_controller.journal.verify import verify_journal
 from pi_controller.runtime.assembly import assemble_exhibit
-from pi_controller.simulation.mat import SimMat
 
 STEP_S = 0.02
 DAY = 86_400.0 * 20_000
@@ -18,7 +18,7 @@ class Visitors:
     """Two sides at an installation on a simulated mat, in step with it; `t` is its time."""
 
     def __init__(self, folder, stack, seed, hides):
-        self.mat = stack.enter_context(SimMat(seed))
+        self.mat = stack.enter_context(PtyMat(seed))
         settings = folder / "table.toml"
         settings.write_text(
             f'[web]\nport = 0\n[board]\nport = "{self.mat.device}"\n[strips]\nkind = "memory"\n'

@@ -154,4 +154,4 @@ def test_unix_modules_are_imported_behind_the_seam():
         if line.lstrip().startswith(("import ", "from ")) and line.split()[1] in names
     }
     linux_only = {"tools/machine_checks.py"}
-    assert found == linux_only | {"host/platform.py", "simulation/mat.py"}
+    assert found == linux_only | {"host/platform.py"}

@@ -10,9 +10,9 @@ import urllib.request
 
 import pytest
 from patience import LIMIT_S, until
+from pty_mat import PtyMat
 
 from pi_controller.cli import main
-from pi_controller.simulation.mat import SimMat
 
 SETTINGS = """
 [table]
@@ -62,7 +62,7 @@ def test_it_starts_with_no_board_and_says_so(start, tmp_path):
 
 
 def test_it_finds_the_board_and_lets_it_go(start):
-    with SimMat(1) as mat:
+    with PtyMat(1) as mat:
         process, url = start(mat.device)
         until(lambda: mat.advance(0.008) is not None and seen(url)["link"])  # the board lives while we look
         process.send_signal(signal.SIGINT)

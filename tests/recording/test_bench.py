@@ -5,6 +5,7 @@ from contextlib import closing
 
 import pytest
 from load_file import load_file
+from pty_mat import PtyMat
 
 from pi_controller.board.buttons import MockButtons
 from pi_controller.board.connection import BoardConnection
@@ -17,7 +18,6 @@ from pi_controller.recording.bench import CONTACT, Bench
 from pi_controller.recording.entries import Header, settings_as_json
 from pi_controller.recording.store import Recording, create_recording
 from pi_controller.sensing.strikes import StrikeSettings
-from pi_controller.simulation.mat import SimMat
 
 scoring = load_file("tests/tools/score_recording.py")
 TICK = 0.032
@@ -27,7 +27,7 @@ def test_simulated_strokes_are_recorded_and_scored(tmp_path):
     path = tmp_path / "x.sensors"
     contact = MockButtons([CONTACT])
     truth = []
-    with SimMat(3) as mat:
+    with PtyMat(3) as mat:
         file = create_recording(path, Header(0.0, strikes=settings_as_json(StrikeSettings())))
         bench = Bench(file, BoardConnection(lambda: SerialPort(mat.device)), contact)
         t, sent = 0.0, 0

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 import serial
+from pty_mat import PtyMat
 
 from pi_controller.board import wire
 from pi_controller.errors import PortError
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.mat import SimMat
 
 TICK = 0.032
 
@@ -19,7 +19,7 @@ TICK = 0.032
 class Host:
     """A host that reads in lock step."""
 
-    def __init__(self, mat: SimMat) -> None:
+    def __init__(self, mat: PtyMat) -> None:
         self.mat = mat
         self.port = serial.Serial(mat.device, timeout=2.0, write_timeout=2.0, exclusive=True)
         self.ears = wire.Decoder(wire.TO_HOST, wire.WELCOME)
@@ -57,13 +57,13 @@ class Host:
 
 
 @pytest.fixture
-def mat() -> Iterator[SimMat]:
-    with SimMat(4, Conditions.drums()) as it:
+def mat() -> Iterator[PtyMat]:
+    with PtyMat(4, Conditions.drums()) as it:
         yield it
 
 
 @pytest.fixture
-def host(mat: SimMat) -> Iterator[Host]:
+def host(mat: PtyMat) -> Iterator[Host]:
     it = Host(mat)
     yield it
     it.port.close()
@@ -108,7 +108,7 @@ def test_a_stroke_comes_through_the_wire(host: Host) -> None:
 
 
 def test_jolt_brings_touch_scan_forward_at_same_rate() -> None:
-    with SimMat(4) as mat:
+    with PtyMat(4) as mat:
         it = Host(mat)
         it.hello()
         scans = [wire.touch(payload)[0] for payload in of(wire.TOUCH, it.run(1.0))]
@@ -130,7 +130,7 @@ def test_jolt_brings_touch_scan_forward_at_same_rate() -> None:
 
 def test_the_same_seed_sends_the_same_bytes() -> None:
     def record(seed: int) -> bytes:
-        with SimMat(seed, Conditions.drums()) as mat:
+        with PtyMat(seed, Conditions.drums()) as mat:
             host = Host(mat)
             host.hello()
             mat.world.hand_in(2)
@@ -195,7 +195,7 @@ def test_reset_restarts_block_numbers_on_same_terminal(host: Host) -> None:
 
 
 def test_closing_twice_leaves_no_device() -> None:
-    mat = SimMat(1)
+    mat = PtyMat(1)
     mat.close()
     mat.close()
     assert not os.path.lexists(mat.device)

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from pty_mat import PtyMat
 
 from pi_controller.errors import PortError, UsageError
 from pi_controller.simulation.board import SimBoard
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.mat import SimMat
 
 NAME = "usb-MicroPython_Mat_Board_{}-if00"
 """udev's name for the board's port; a board with another serial number gets another name."""
@@ -56,7 +56,7 @@ class CableErrors:
         return worn.tobytes()
 
 
-class Cable(CableErrors, SimMat):
+class Cable(CableErrors, PtyMat):
     """A simulated mat on a cable that fails on demand. It changes only during `advance`.
 
     `by_id` is the folder of the port's name, like /dev/serial/by-id.
@@ -71,12 +71,12 @@ class Cable(CableErrors, SimMat):
         self._stalled = self._fresh = False
         self._cut: int | None = None
         self._owed = 0
-        SimMat.__init__(self, seed, conditions)
+        PtyMat.__init__(self, seed, conditions)
         self.by_id = Path(self.device).parent
         self._name(NAME.format("e6614103"))
 
     def advance(self, dt: float, expect: int = 0) -> int:
-        """Let `dt` seconds pass and return how many bytes went to the host: see `SimMat.advance`."""
+        """Let `dt` seconds pass and return how many bytes went to the host: see `PtyMat.advance`."""
         if self._cut == 0 and self.is_plugged:
             self.unplug()
         if self._fresh:

@@ -26,12 +26,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2] / "support"))  # killed_table.py
 
 from killed_table import TableProcess
+from pty_mat import PtyMat
 
 from pi_controller.errors import MatError
 from pi_controller.games.dakota.people import Players
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.verify import verify_journal
-from pi_controller.simulation.mat import SimMat
 from pi_controller.simulation.simulation import LockStep
 
 SECTOR = 512
@@ -272,7 +272,7 @@ class Traced(TableProcess):
 
 def traced_daemon(folder, seed, ticks=6000):
     """Trace the daemon on a simulated mat, where a game is played."""
-    with tempfile.TemporaryDirectory() as logs, SimMat(seed) as mat:
+    with tempfile.TemporaryDirectory() as logs, PtyMat(seed) as mat:
         settings = Path(logs) / "settings.toml"
         settings.write_text(SETTINGS.format(folder=folder, device=mat.device), "utf-8")
         side = Traced(settings, f"{logs}/log")

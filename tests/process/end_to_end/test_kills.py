@@ -9,13 +9,13 @@ from cases import ALL_CASES, cases
 from foretold import predict
 from killed_table import TableDiedError, TableProcess
 from load_file import load_file
+from pty_mat import PtyMat
 
 from pi_controller.games.dakota.people import Players
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import ActionPlayed
 from pi_controller.referee.history import effective_records
 from pi_controller.rules import registry
-from pi_controller.simulation.mat import SimMat
 from pi_controller.simulation.simulation import TICK_S, LockStep
 
 SETTINGS = """
@@ -33,7 +33,7 @@ enabled = false
 def play(seed, kills, points, folder):
     """Play game `seed` with `kills` kills; return (the phases it was killed in, the actions, those foretold)."""
     moments = random.Random(seed)
-    with SimMat(seed) as mat:
+    with PtyMat(seed) as mat:
         settings = Path(folder) / "settings.toml"
         settings.write_text(SETTINGS.format(folder=folder, device=mat.device, points=points), "utf-8")
         side = TableProcess(settings)

@@ -200,6 +200,7 @@ def configure(root: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     shutil.copytree(HERE / "guest", root / "opt/tests", dirs_exist_ok=True)
+    shutil.copy(HERE.parents[1] / "support/pty_mat.py", root / "opt/tests")
     (root / "var/log/journal").mkdir(exist_ok=True)
     run("chroot", root, "passwd", "-d", "root")
     run("chroot", root, "systemctl", "enable", "-q", "systemd-networkd", "pretended-hardware")

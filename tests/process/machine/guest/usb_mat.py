@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from pty_mat import PtyMat
 
 from pi_controller.games.dakota.people import Players
 from pi_controller.pinmap import pinmap
-from pi_controller.simulation.mat import SimMat
 from pi_controller.table.view import View
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ LIMIT_S = 30.0
 """The link is given up after so long."""
 
 
-class UsbMat(SimMat):
+class UsbMat(PtyMat):
     """The simulated board behind a real CDC ACM device."""
 
     def _open(self) -> None:
@@ -69,7 +69,7 @@ class UsbMat(SimMat):
         CONTROLLER.write_text("\n")
         self._outbox.clear()
 
-    def _hear(self, expect: int) -> None:
+    def _receive(self, expect: int) -> None:
         with suppress(OSError):  # no host has the port open
             super()._receive(expect)
 
