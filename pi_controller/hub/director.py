@@ -11,14 +11,14 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from typing import NamedTuple, Self, get_args
+from typing import Any, NamedTuple, Self, get_args
 
 import msgspec
 
 from pi_controller.errors import JournalError, MatError
 from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.messages import GameCopy, Order, Reply
+from pi_controller.hub.messages import Order, Reply
 from pi_controller.hub.store import StoreError
 from pi_controller.journal import file
 from pi_controller.journal.score_history import ScoreHistory, build_score_history
@@ -27,8 +27,9 @@ from pi_controller.referee.facts import GameOpened, MatchGiven
 from pi_controller.referee.history import History as GameHistory
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import VoidReason
+from pi_controller.referee.story import Story
 from pi_controller.rules import registry
-from pi_controller.rules.base import IllegalActionError
+from pi_controller.rules.base import Game, IllegalActionError
 from pi_controller.table.view import View, is_pause
 from pi_controller.text import Sentence, mark, strip_controls
 from pi_controller.tournament import decisions as d
@@ -88,19 +89,29 @@ class PlayedGame(NamedTuple):
 class _Game(NamedTuple):
     """The game of a match at a table, with the records that the hub has.
 
-    `pause` is the last record at which no hide was in progress: from there another table can go on.
+    `pause` is the story at the last record at which no hide was in progress: from there another table can go on.
     """
 
     match: MatchGiven
     history: GameHistory
     opened: GameOpened
     seq: int
-    pause: int = 0
+    pause: Story | None = None
+
+    @property
+    def rules(self) -> Game[Any]:
+        """The rules of the game, with its options."""
+        return registry.game(self.opened.game, self.opened.options)
+
+    @property
+    def paused_sheet(self) -> dict[str, Any]:
+        """The score sheet at the `pause`; {} before the toss."""
+        return dict(self.rules.sheet(self.pause.state)) if self.pause and self.pause.phase != "toss" else {}
 
     def with_pause(self) -> Self:
         """Return the game with `pause` at its last record, if no hide is in progress there."""
         story = self.history.now
-        return self._replace(pause=self.seq) if is_pause(story.phase, len(story.hide.passes)) else self
+        return self._replace(pause=story) if is_pause(story.phase, len(story.hide.passes)) else self
 
 
 class _FollowError(Exception):
@@ -146,7 +157,6 @@ class Director:
         """How many matches in a row each table has refused."""
         self._away: dict[str, float] = {}
         """Until when each table gets no automatic calls."""
-        self._copies: dict[d.CopiedGame, GameCopy] = {}
         self._missed: dict[str, float] = {}
         """Since when each table with a match has been disconnected."""
 
@@ -309,15 +319,6 @@ class Director:
         if order in now.reports:
             return Order()  # the finished game stays on the table's display until the next match
         clock = now.clock_of(now.pairing(call.match).round)
-        begins = order == f"{call.order}-1"  # later games of the match begin at this table
-        try:
-            copied = self._copy(call.copied) if call.copied is not None and begins else None
-        except MatError as error:
-            text = Sentence(
-                "{match} cannot go on at {table}: {why}", table=call.table, match=call.match, why=error.sentences[0]
-            )
-            self.note(f"copy {order}", text, call.table)
-            return Order()
         return Order(
             order=order,
             tournament=plan.tournament,
@@ -326,38 +327,33 @@ class Director:
             version=registry.game_class(plan.game).version,
             options=dict(plan.options),
             teams={"A": call.teams[0], "B": call.teams[1]},
-            copied=copied,
+            sheet=dict(call.sheet) if order == f"{call.order}-1" else {},  # later games of the match begin there
             ends=None if clock is None else clock.ends,
             left_s=None if clock is None or clock.ends is not None else clock.left_s,
         )
 
     def move(self, t: float, actor: str, fact: d.Moved, connected: Mapping[str, bool], key: str = "") -> DecisionResult:
-        """Move a match that has begun to another table, with all records that the hub has of its game.
+        """Move a match that has begun to another table, where its game goes on from the score that the hub has.
 
-        The mechanism: a journal belongs to one table, so the new table begins a journal of its own with a copy of the
-        records, which comes with its order and is proven by their hash chain. The game's state, and what can be undone,
-        are folds over the records, so they go with them; a hide in progress starts over. The order of the table that
-        the match leaves is settled by the move: whatever that table still plays or reports is void and never counts,
-        also if it was not connected. `connected` as in `check_call`. Raises as `decide`.
+        A hide in progress starts over. The order of the table that the match leaves is settled by the move: whatever
+        that table still plays or reports is void and never counts, also if it was not connected. `connected` as in
+        `check_call`. Raises as `decide`.
         """
         with self._lock:
             if (actor, key) in self._log.keys:  # it came again
                 return self.decide(t, actor, fact, key)
             self.check_call(fact, connected)
-            copied = self._find_copied_game(fact.match)
-            if copied is not None:
-                self._copy(copied)
-                fact = msgspec.structs.replace(fact, epoch=copied.epoch, seq=copied.seq)
+            fact = msgspec.structs.replace(fact, sheet=self._find_moved_sheet(fact.match))
             return self.decide(t, actor, fact, key)
 
-    def _find_copied_game(self, match: str) -> d.CopiedGame | None:
-        """Return the records from which the game of `match` goes on at another table, None if it has not begun.
+    def _find_moved_sheet(self, match: str) -> dict[str, Any]:
+        """Return the score sheet from which the game of `match` goes on at another table, {} if it has not begun.
 
-        Raises `IllegalActionError` if the hub does not have them.
+        Raises `IllegalActionError` if the hub does not have its records.
         """
         call = self.now.calls.get(match)
         if call is None or not call.started:
-            return None  # refused by the decision
+            return {}  # refused by the decision
         order = self.now.current_order(call)
         for epoch in reversed(self._epochs.get(call.table, {})):
             try:
@@ -371,23 +367,14 @@ class Director:
                     ) from error
                 continue
             if game is not None and game.match.order == order:
-                return d.CopiedGame(call.table, epoch, game.pause) if game.pause else None
-        if call.copied is not None and order == f"{call.order}-1":
-            return call.copied  # the table that it leaves has not taken it yet
+                return game.paused_sheet
+        if call.sheet and order == f"{call.order}-1":
+            return dict(call.sheet)  # the table that it leaves has not taken it yet
         if self.now.state.games.get(match):
-            return None  # between two games of the match
+            return {}  # between two games of the match
         raise IllegalActionError(
             "the hub has no records of the game of {match}", "enter the result by hand", match=match
         )
-
-    def _copy(self, copied: d.CopiedGame) -> GameCopy:
-        """Return the records of a moved game. Raises `StoreError`, and `MessageError` if they are too long."""
-        if copied not in self._copies:
-            rows = list(self._inbox.rows(copied.table, copied.epoch, last=copied.seq))
-            if len(rows) < copied.seq:  # this hub was restored from an older copy
-                raise StoreError("the hub has lost records of its game", "enter its result by hand")
-            self._copies[copied] = GameCopy.pack(copied.epoch, rows)
-        return self._copies[copied]
 
     def handle_reply(self, t: float, table: str, reply: Reply) -> None:
         """Process the reply of `table` about its match. Raises `StoreError`."""
@@ -533,7 +520,7 @@ class Director:
         story, match, now = game.history.now, game.match, self.now
         if story.undo_target.batch and _is_called(now, table, match) and not now.calls[match.match].started:
             self._decide_automatically(t, d.MatchStarted(match.match))
-        rules = registry.game(game.opened.game, game.opened.options)
+        rules = game.rules
         if story.phase == "over" and not rules.is_over(story.state):
             return  # closed by the director without a winner
         over = story.phase == "over" and story.protest is None
@@ -582,7 +569,7 @@ class Director:
         return [one.fact for one in self.history.decisions]
 
     def _result(self, table: str, epoch: str, game: _Game) -> d.Reported:
-        story, rules = game.history.now, registry.game(game.opened.game, game.opened.options)
+        story, rules = game.history.now, game.rules
         teams = {side: self.now.team_name(name) for side, name in dict(story.teams).items()}
         sheet = rules.sheet(story.state)
         sticks: dict[str, int] = {}

@@ -6,9 +6,7 @@ the `HubAnswer` has the acknowledgement, the order in force and the hub's clock.
 reply to an order. Reports may be repeated: records are known by table, epoch, number and hash.
 """
 
-import zlib
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -18,7 +16,7 @@ from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.phrases import Phrases
 from pi_controller.errors import MatError
 from pi_controller.host.machine_health import MachineHealth
-from pi_controller.journal.chain import EPOCH_BYTES, JournalRow, chain_rows, genesis
+from pi_controller.journal.chain import EPOCH_BYTES, JournalRow
 from pi_controller.json_decoders import json_decoder
 from pi_controller.table.view import View
 from pi_controller.text import MAX_NAME_CHARS
@@ -31,8 +29,7 @@ MAX_MESSAGE_BYTES = 1 << 20
 """Maximum length of a report or an answer."""
 MAX_RECORDS = 64
 MAX_GAMES = 1024
-MAX_COPY_BYTES, MAX_UNPACKED_BYTES = 600_000, 16_000_000
-"""Maximum length of the copy of a game, packed (JSON adds a third to it) and unpacked."""
+
 
 _Hex = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 _Epoch = Annotated[str, Meta(pattern=f"^[0-9a-f]{{{2 * EPOCH_BYTES}}}$")]
@@ -102,46 +99,13 @@ class Ack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     program: _Word = ""
 
 
-class GameCopy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The beginning of a game that was moved: the records up to `seq` of the journal `epoch` of another table.
-
-    `hash` is that of the last record, which proves all of them; `data` has the rest of each record (`pack`).
-    """
-
-    epoch: _Epoch
-    seq: _Count
-    hash: _Hex
-    data: Annotated[bytes, Meta(max_length=MAX_COPY_BYTES)]
-
-    @classmethod
-    def pack(cls, epoch: str, rows: Sequence[JournalRow]) -> Self:
-        """Copy the `rows` of the journal `epoch`, from its first one on. Raises `MessageError` if they are too many."""
-        data = zlib.compress(msgspec.json.encode([(row.batch, row.t, row.kind, row.body) for row in rows]))
-        if len(data) > MAX_COPY_BYTES:
-            raise MessageError("the journal of this game is too long to move", "enter its result by hand")
-        return cls(epoch, rows[-1].seq, rows[-1].hash, data)
-
-    def rows(self) -> list[JournalRow]:
-        """Return the rows. Raises `MessageError` if they are not those of the journal's hash chain."""
-        try:
-            unpacked = zlib.decompressobj().decompress(self.data, MAX_UNPACKED_BYTES)
-            parts = msgspec.json.decode(unpacked, type=list[tuple[int, float, str, str]])
-        except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise MessageError(f"the copy of the game cannot be read: {error}") from error
-        plain = (JournalRow(n, *part) for n, part in enumerate(parts, 1))
-        rows = list(chain_rows(genesis(self.epoch), plain))
-        if not rows or (rows[-1].seq, rows[-1].hash) != (self.seq, self.hash):
-            raise MessageError("the copy of the game is not what the other table recorded")
-        return rows
-
-
 class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The match that the table is to play. `order` is the unique id of this order, "" for none.
 
     `options` are the organiser's choices for the game, the same for all tables. If the round has a common clock, it
-    ends the game at `ends` (s of the hub's clock), or is stopped with `left_s` to go. `copied` is the game so far, if
-    the match was moved here. `void` is the order of a game at this table whose match no longer counts, and `why` is the
-    reason (`judge.VoidReason`).
+    ends the game at `ends` (s of the hub's clock), or is stopped with `left_s` to go. `sheet` is the score sheet from
+    which the game goes on, if the match was moved here. `void` is the order of a game at this table whose match no
+    longer counts, and `why` is the reason (`judge.VoidReason`).
     """
 
     order: _Word = ""
@@ -151,7 +115,7 @@ class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     version: _Word = ""
     options: Annotated[dict[_Word, Any], Meta(max_length=64)] = {}
     teams: Annotated[dict[Literal["A", "B"], _Name], Meta(max_length=2)] = {}
-    copied: GameCopy | None = None
+    sheet: Annotated[dict[_Word, Any], Meta(max_length=64)] = {}
     ends: float | None = None
     left_s: Annotated[float, Meta(ge=0, le=86_400)] | None = None
     void: _Word = ""

@@ -87,7 +87,7 @@ RIGHTS: dict[str, frozenset[str]] = {
     "head": frozenset(_DIRECTOR_ACTIONS.split()),
 }
 """The decisions that each role may make, by the facts' tags. The committee decides protests (chapter 12)."""
-_OWN_FIELDS = {"plan": ("tournament",), "assign": ("order",), "move": ("order", "epoch", "seq")}
+_OWN_FIELDS = {"plan": ("tournament",), "assign": ("order",), "move": ("order", "sheet")}
 """Fields of the facts that only the hub can set."""
 TableName = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 _TIME = r"([01][0-9]|2[0-3]):[0-5][0-9]"

@@ -31,7 +31,7 @@ from pi_controller.host.machine_health import MachineHealth, read_health, round_
 from pi_controller.host.waiting import is_set_within
 from pi_controller.hub import messages, outbox
 from pi_controller.hub.received_journals import READ_ERRORS, Journals, NextGameError
-from pi_controller.referee.judge import CopiedRecords, MatchCall, MatchVoidCall, RoundClockCall, VoidReason
+from pi_controller.referee.judge import MatchCall, MatchVoidCall, RoundClockCall, VoidReason
 from pi_controller.table.commands import CommandQueueError
 from pi_controller.table.table import Observer, Table
 from pi_controller.table.table_queue import TableQueue
@@ -356,13 +356,11 @@ class TableLink(Observer[Table]):
             order.version,
             order.options,
             {letter: str(name) for letter, name in order.teams.items()},
+            order.sheet,
         )
         try:
             if set(order.teams) != {"A", "B"}:
                 raise messages.MessageError("the match does not have two teams")
-            if (copy := order.copied) is not None:
-                records = tuple((row.batch, row.body) for row in copy.rows())
-                call = msgspec.structs.replace(call, copied=CopiedRecords(copy.epoch, copy.seq, records))
             await self._command_queue.submit_call(call, HUB, HUB, order.order)
         except CommandQueueError:  # it may have been accepted: the journal will show it
             return None, READ_RETRY_S

@@ -206,7 +206,7 @@ class Journal:
     def rotate(self, records: Sequence[tuple[int, Fact]], kept: Path, t: float) -> None:
         """Archive this game as the file `kept` (`archive_path`) and start a new journal under this file's name.
 
-        `records` are the first (batch, fact) of the new game: its first batch, or more if it began at another table.
+        `records` are the first (batch, fact) of the new game.
         The first fact names `kept`. The new journal starts at `t` and has its own epoch. Raises `JournalError`; after
         that, `reopen` shows which of the two games is in the file, and it is complete.
         """

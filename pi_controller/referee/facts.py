@@ -303,17 +303,11 @@ class TeamsNamed(Fact, frozen=True, tag="teams"):
 
 
 class MatchGiven(Fact, frozen=True, tag="match"):
-    """This game is a tournament's `match`; `order` is the hub's identifier of the assignment to this table.
-
-    If the match was moved here during the game, the other records up to `seq` are copies of those of the journal
-    `epoch` of the table at which it began.
-    """
+    """This game is a tournament's `match`; `order` is the hub's identifier of the assignment to this table."""
 
     tournament: str
     match: str
     order: str
-    epoch: str = ""
-    seq: int = 0
 
 
 class MatchVoid(Fact, frozen=True, tag="match_void"):

@@ -113,18 +113,11 @@ class JudgeNewGame(_Call, frozen=True, tag="new_game"):
     swapped: bool = False
 
 
-class CopiedRecords(msgspec.Struct, frozen=True):
-    """The beginning of a game at another table: the records up to `seq` of its journal `epoch`, as (batch, JSON)."""
-
-    epoch: str
-    seq: int
-    records: tuple[tuple[int, str], ...]
-
-
 class MatchCall(_Call, frozen=True, tag="match"):
-    """The hub assigns a match to the table: a new game of these teams with these options, or one that was moved here.
+    """The hub assigns a match to the table: a new game of these teams with these options.
 
-    It is not a `JudgeCommand`: only the hub named in the table's settings can send it.
+    A match that was moved here goes on from the score `sheet`. It is not a `JudgeCommand`: only the hub named in the
+    table's settings can send it.
     """
 
     tournament: str
@@ -134,7 +127,7 @@ class MatchCall(_Call, frozen=True, tag="match"):
     version: str
     options: dict[str, Any]
     teams: dict[str, str]
-    copied: CopiedRecords | None = None
+    sheet: dict[str, Any] = {}
 
 
 class JudgeCloseVoid(TableCommand, frozen=True, tag="close_void"):

@@ -16,7 +16,6 @@ import msgspec
 
 from pi_controller.board.messages import Message
 from pi_controller.errors import JournalError, MatError
-from pi_controller.journal.file import decode
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.rotation import opening_facts
 from pi_controller.journal.score_history import ScoreHistory, build_score_history
@@ -24,12 +23,12 @@ from pi_controller.referee import facts as fact_kinds
 from pi_controller.referee import judge as calls
 from pi_controller.referee.commitment import CommitmentContext
 from pi_controller.referee.facts import CommandIssued, Fact, GameOpened, Question, Seats, Undone, is_mirrored
-from pi_controller.referee.history import Draft, History, fold
+from pi_controller.referee.history import Draft, History
 from pi_controller.referee.judge import HubCommand, JudgeAnswer, JudgeCommand, JudgeNewGame, MatchCall
 from pi_controller.referee.story import Story
 from pi_controller.rules import registry
 from pi_controller.rules.base import Game, IllegalActionError
-from pi_controller.sensing.events import Button, Link, MatEvent, SensorFaultsChange
+from pi_controller.sensing.events import Button, MatEvent
 from pi_controller.table.stepped_table import SteppedTable
 from pi_controller.table.view import View, view_of
 
@@ -431,39 +430,10 @@ class Table(SteppedTable):
                 "a game is in progress at this table", "this table takes the match after that game"
             )
         match = fact_kinds.MatchGiven(call.t, call.tournament, call.match, call.order)
-        if call.copied is not None:
-            return self._go_on_with_game(game, match, call.copied, command)
-        return self._rotate_to_game(game, dict(call.teams), call.t, command, [match])
-
-    def _go_on_with_game(
-        self, game: Game[Any], match: fact_kinds.MatchGiven, copied: calls.CopiedRecords, command: Command | None
-    ) -> list[Fact]:
-        """Go on with a game that began at another table; return the facts of the move. Raises as `judge` does.
-
-        The new journal begins with a copy of the other one: the same batches, so that each can still be undone. Only
-        the first batch differs, which has the order of this table. The game then goes on as after a restart, with the
-        mat and the sensors of this table.
-        """
-        t, before = match.t, self.story
-        opened, rest = _read_copy(game, copied)
-        kept = self._archive_path()
-        here = [
-            msgspec.structs.replace(
-                opened, after=kept.name, revision_from=before.revision_from + self.journal.batch + 1
-            ),
-            *([] if command is None else [command.fact]),
-            msgspec.structs.replace(match, epoch=copied.epoch, seq=copied.seq),
-        ]
-        self._rotate([*((1, fact) for fact in here), *rest], game, kept, t)
-        draft = self._run_referee(lambda draft: self.referee.resume(draft, t), t)
-        if self.story.sensors != before.sensors:
-            draft = self._history.extend(draft, [fact_kinds.SensorsUsed(t, on=before.sensors)])
-        facts = [*here, *self._try(draft)]
-        if before.link.up:
-            facts += self.mat_event(Link(t, up=True))
-        if before.link.faults:
-            facts += self.mat_event(SensorFaultsChange(t, before.link.faults))
-        return facts
+        if call.sheet:
+            game.restore(call.sheet)  # refuse it before anything is written
+        moved = [fact_kinds.StateSet(call.t, call.sheet, "the match was moved here")] if call.sheet else []
+        return self._rotate_to_game(game, dict(call.teams), call.t, command, [match], moved)
 
     def _round_clock(self, call: calls.RoundClockCall) -> list[Fact]:
         """Return the facts of a new round clock, none if it is known already. Raises `IllegalActionError`."""
@@ -480,26 +450,31 @@ class Table(SteppedTable):
         return [fact_kinds.RoundClock(call.t, call.left_s, call.running)]
 
     def _rotate_to_game(
-        self, game: Game[Any], teams: dict[str, str], t: float, command: Command | None, more: Sequence[Fact] = ()
+        self,
+        game: Game[Any],
+        teams: dict[str, str],
+        t: float,
+        command: Command | None,
+        more: Sequence[Fact] = (),
+        then: Sequence[Fact] = (),
     ) -> list[Fact]:
-        """Archive this game and begin `game`; return its first facts, ending with `more`."""
+        """Archive this game and begin `game`; return its first facts, ending with `more`, and its second batch, `then`.
+
+        Raises `JournalError`.
+        """
         kept = self._archive_path()
         called = [] if command is None else [command.fact]
         revision_from = self.story.revision_from + self.journal.batch + 1
         facts = [*opening_facts(self.story, game, t, teams, kept.name, revision_from, called), *more]
-        self._rotate([(1, fact) for fact in facts], game, kept, t)
-        return facts
+        with self._halting():
+            self.journal.rotate([*((1, fact) for fact in facts), *((2, fact) for fact in then)], kept, t)
+            self._apply_options(game)
+            self._rebuild_history()
+        return [*facts, *then]
 
     def _archive_path(self) -> Path:
         with self._halting():
             return self.journal.archive_path()
-
-    def _rotate(self, records: Sequence[tuple[int, Fact]], game: Game[Any], kept: Path, t: float) -> None:
-        """Archive this game as the file `kept` and begin `game` with these (batch, fact). Raises `JournalError`."""
-        with self._halting():
-            self.journal.rotate(records, kept, t)
-            self._apply_options(game)
-            self._rebuild_history()
 
     @contextmanager
     def _halting(self) -> Generator[None]:
@@ -627,26 +602,3 @@ class Table(SteppedTable):
     def _halt(self, error: JournalError) -> None:
         self.halted = error
         self._view = None
-
-
-def _read_copy(game: Game[Any], copied: calls.CopiedRecords) -> tuple[GameOpened, list[tuple[int, Fact]]]:
-    """Return how a game began at another table, and the other (batch, fact) of the copy that go on here.
-
-    Raises `IllegalActionError` if it is not such a game of `game`, or does not follow its rules.
-    """
-    try:
-        records = [(batch, decode(body)) for batch, body in copied.records]
-        fold(game, records)
-    except (MatError, ValueError) as error:
-        raise IllegalActionError(
-            "the records of the other table cannot be read: {why}", "install the same version at all tables", why=error
-        ) from error
-    opened = records[0][1] if records else None
-    if not isinstance(opened, GameOpened) or (opened.game, opened.version, opened.options) != (
-        game.name,
-        game.version,
-        dict(game.settings),
-    ):
-        raise IllegalActionError("the other table plays another game, or other rules", "enter the result by hand")
-    replaced = (GameOpened, CommandIssued, fact_kinds.MatchGiven)
-    return opened, [(batch, fact) for batch, fact in records if batch > 1 or not isinstance(fact, replaced)]

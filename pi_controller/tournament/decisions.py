@@ -3,8 +3,8 @@
 All are frozen. `director.Tournament` is the state after them, `decision_history.DecisionHistory` keeps their order.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -161,16 +161,15 @@ class Recalled(TournamentAction, frozen=True, tag="recall"):
 class Moved(TournamentAction, frozen=True, tag="move"):
     """Move a match that has begun to another table; `order` is the id of its call there.
 
-    Its game goes on from a copy of the journal `epoch` at the table that it leaves, up to record `seq`; `epoch` is ""
-    if no game of it is in progress. With `unused` the table that it leaves gets no more matches.
+    Its game goes on from the score `sheet`; {} if no game of it is in progress. With `unused` the table that it leaves
+    gets no more matches.
     """
 
     match: Word
     table: Word
     order: Word
     unused: bool = False
-    epoch: Word = ""
-    seq: int = 0
+    sheet: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
 
 
 class Reported(TournamentAction, frozen=True, tag="report"):
@@ -324,19 +323,11 @@ class Decision(NamedTuple):
     fact: Fact
 
 
-class CopiedGame(NamedTuple):
-    """The beginning of a game that was moved: the records up to `seq` of the journal `epoch` of `table`."""
-
-    table: str
-    epoch: str
-    seq: int
-
-
 @dataclass(frozen=True, slots=True)
 class Call:
     """A match called to a table at `t`; `order` is the id of its game to be played now.
 
-    `copied` is the beginning of the first game of this call, if the match was moved during it.
+    `sheet` is the score sheet from which the first game of this call goes on, {} if the match was not moved during it.
     """
 
     match: str
@@ -346,7 +337,7 @@ class Call:
     order: str
     t: float
     started: bool = False
-    copied: CopiedGame | None = None
+    sheet: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)

@@ -534,13 +534,10 @@ class Tournament:
             raise IllegalActionError(
                 "{match} is at {table}", "choose another table", match=other.match, table=fact.table
             )
-        # the table that it leaves may not have begun the copy that it was to go on from
-        before = call.copied if call.copied is not None and call.copied.epoch == fact.epoch else None
-        copied = d.CopiedGame(before.table if before else call.table, fact.epoch, fact.seq) if fact.epoch else None
         return replace(
             self,
             calls=MappingProxyType(
-                {**self.calls, fact.match: replace(call, table=fact.table, order=fact.order, copied=copied)}
+                {**self.calls, fact.match: replace(call, table=fact.table, order=fact.order, sheet=fact.sheet)}
             ),
             settled=self.settled | {order},
             moved=MappingProxyType({**self.moved, order: fact.table}),

@@ -1,11 +1,11 @@
-"""A match that has begun goes on at another table: with its records, and so that it counts once."""
+"""A match that has begun goes on at another table: with its score, and so that it counts once."""
 
 import pytest
 from hub_hall import TEAMS
 
 from pi_controller.journal.verify import verify_journal
-from pi_controller.referee.facts import MatchGiven
-from pi_controller.rules.base import IllegalActionError
+from pi_controller.referee.judge import MatchCall
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.tournament import decisions as d
 
 PLAY = ("toss A", "found", "missed", "missed", "found")
@@ -34,7 +34,7 @@ def end(table, winner):
 
 
 def sheet(table):
-    return table.table.story.state
+    return table.table.game.sheet(table.table.story.state)
 
 
 @pytest.mark.parametrize("kind", ["dakota", "slahal", "ojibwe"])
@@ -50,24 +50,35 @@ def test_moved_game_continues_in_the_same_state(hall, kind):
     move(hall, "W1-1", "t02")
     hall.until(lambda: second.match == "W1-1")
     assert (sheet(second), second.table.view.teams) == (sheet(first), first.table.view.teams)
-    assert second.table.story.phase == first.table.story.phase
+    assert second.table.story.phase == "hide"
 
 
-def test_moved_game_can_be_undone_to_its_toss(hall):
+def test_moved_game_is_whole_after_restart(hall):
     first, second = begin(hall, *PLAY)
     move(hall, "W1-1", "t02")
     hall.until(lambda: second.match == "W1-1")
-    for _ in range(len(PLAY) - 1):
-        first.do("undo")
-        second.do("undo")
-        assert sheet(first) == sheet(second)
-    second.do("undo")
-    assert second.table.story.phase == "toss"
-    (given,) = (fact for _, fact in second.journal.read() if isinstance(fact, MatchGiven))
-    assert (given.order, given.epoch) == ("d" * 16 + "-1", first.epoch)
+    second.do("missed", "undo")
     second.close()
     assert verify_journal(second.path).whole
     second.start()
+    assert (second.table.story.order, sheet(second)) == ("d" * 16 + "-1", sheet(first))
+
+
+def test_match_moved_before_its_toss_begins_with_it(hall):
+    first, second = begin(hall, "toss A")
+    first.do("undo")
+    hall.await_records(first)
+    move(hall, "W1-1", "t02")
+    hall.until(lambda: second.match == "W1-1")
+    assert second.table.story.phase == "toss"
+
+
+def test_impossible_score_of_moved_match_is_refused(hall):
+    table = hall.table("t01").table
+    call = MatchCall(0.0, "cup", "W1-1", "o-1", "dakota", table.game.version, {}, {"A": "X", "B": "Y"}, {"long": 7})
+    with pytest.raises(InvalidActionError):
+        table.judge(call)
+    assert not table.story.order
 
 
 def test_moved_match_counts_once_at_its_new_table(hall):
@@ -109,12 +120,12 @@ def test_match_moves_from_a_table_without_power(hall, hub_restarts):
 
 def test_hide_in_progress_restarts_at_new_table(hall):
     first, second = begin(hall, "toss A", "found")
-    at_pause = first.table.view.phase, sheet(first)
+    at_pause = sheet(first)
     first.do("missed")
     assert first.table.view.phase == "hit"
     move(hall, "W1-1", "t02")
     hall.until(lambda: second.match == "W1-1")
-    assert (second.table.view.phase, sheet(second)) == at_pause
+    assert (second.table.view.phase, sheet(second)) == ("hide", at_pause)
 
 
 def test_match_moves_on_from_table_without_it(hall):

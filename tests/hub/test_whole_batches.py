@@ -1,20 +1,12 @@
-"""The copy of a game's records that its new table gets, and the messages from which it is made."""
+"""The messages by which a journal's records are sent: each ends with a whole batch."""
 
-import zlib
-
-import msgspec
 import pytest
-from inbox_messages import A, records
+from inbox_messages import A
 
 from pi_controller.hub import messages
-from pi_controller.hub.messages import GameCopy, HubAnswer, MessageError, Order, decode, encode
 from pi_controller.hub.outbox import RecordRange
 from pi_controller.hub.table_link import next_events
 from pi_controller.journal.chain import JournalRow
-
-
-def made(count=9):
-    return [record.row() for record in records(A, count)]
 
 
 class Rows:
@@ -26,41 +18,6 @@ class Rows:
 
     def rows(self, wanted):
         return [row for row in self.all if wanted.first <= row.seq <= wanted.last]
-
-
-def test_copy_comes_as_it_was_sent():
-    order = Order("o-1", copied=GameCopy.pack(A, made()))
-    assert decode(encode(HubAnswer("a", 0.0, order=order)), HubAnswer).order.copied.rows() == made()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda copy: {"hash": "00" * 32},
-        lambda copy: {"seq": copy.seq - 1},
-        lambda copy: {"epoch": "cd" * 16},
-        lambda copy: {"data": copy.data[:-9]},
-        lambda copy: {"data": b""},
-        lambda copy: {"data": zlib.compress(b"[]")},
-        lambda copy: {"data": zlib.compress(b'[[1,0.0,"ready","{}"]]')},
-    ],
-)
-def test_copy_that_is_not_the_journal_is_refused(change):
-    copy = GameCopy.pack(A, made())
-    with pytest.raises(MessageError):
-        msgspec.structs.replace(copy, **change(copy)).rows()
-
-
-def test_copy_that_unpacks_without_end_is_refused(monkeypatch):
-    monkeypatch.setattr(messages, "MAX_UNPACKED_BYTES", 1_000)
-    with pytest.raises(MessageError):
-        GameCopy.pack(A, made(100)).rows()
-
-
-def test_journal_that_is_too_long_is_refused(monkeypatch):
-    monkeypatch.setattr(messages, "MAX_COPY_BYTES", 10)
-    with pytest.raises(MessageError, match="too long"):
-        GameCopy.pack(A, made())
 
 
 def send_up_to(last, journal):
