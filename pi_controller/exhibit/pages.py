@@ -7,7 +7,6 @@ it goes into a queue for the loop that steps the installation. If the queue is f
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,13 +32,6 @@ from pi_controller.web.templates import render
 if TYPE_CHECKING:
     from pi_controller.exhibit.staff_desk import StaffPage
 
-_KINDS = {".css": "text/css", ".js": "text/javascript"}
-_STATIC = {
-    path.name: (package, _KINDS[suffix])  # the sign-in page and the settings are the judges' own
-    for package in ("pi_controller.web", "pi_controller.exhibit")
-    for path in files(package).joinpath("static").iterdir()
-    if (suffix := Path(path.name).suffix) in _KINDS
-}
 _PAGE, _SCREEN = (Path(__file__).with_name(name) for name in ("exhibit.html", "screen.html"))
 MAX_WATCHERS = 16
 
@@ -76,7 +68,7 @@ class ExhibitPage(PushedPage[PageContent]):
         self.seen: float | None = None
         """Time of the last poll by a page on this machine's own screen."""
         self._clock, self._pictures, self._anywhere = clock, pictures, anywhere
-        super().__init__(host, port, tr, _STATIC, MAX_WATCHERS)
+        super().__init__(host, port, tr, "exhibit", MAX_WATCHERS)
 
     def show(self, exhibit: Exhibit) -> None:
         """Publish the current screen of `exhibit`."""

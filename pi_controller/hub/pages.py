@@ -18,14 +18,12 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from datetime import time as time_of_day
 from functools import lru_cache, partial
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, Union, cast, get_args
 
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -46,13 +44,11 @@ from pi_controller.tournament.competition import LaterMatchesStartedError
 from pi_controller.web import requests
 from pi_controller.web.accounts import Authenticator
 from pi_controller.web.address import PageSettings, qr_code
-from pi_controller.web.app import MAX_WATCHERS, file_response, respond_error
+from pi_controller.web.app import MAX_WATCHERS, make_app, static_files
 from pi_controller.web.connection_limits import ConnectionLimits, client_network
 from pi_controller.web.event_stream import DESK_HEARTBEAT_S, HEARTBEAT_S, stream
 from pi_controller.web.feed import Feed, Snapshot
-from pi_controller.web.help_pages import help_routes
 from pi_controller.web.host_marks import load_host_marks
-from pi_controller.web.limits import RequestFilter
 from pi_controller.web.pin_hash import PinHasher
 from pi_controller.web.roles import has_right
 from pi_controller.web.server import WebServer
@@ -162,9 +158,6 @@ def _encode_changes(before: Snapshot[_Update] | None, now: Snapshot[_Update]) ->
     return b"id: %d\nevent: regions\ndata: %s\n\n" % (update.seq, data)
 
 
-_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".woff2": "font/woff2"}
-
-
 class HubPages:
     """Serves the pages of the hub in `folder`; the machine's clock is `ahead` of `clock`.
 
@@ -204,13 +197,7 @@ class HubPages:
         self._signing = SignInRoutes(
             Authenticator(self.users, Sessions(self.users), PinHasher(), clock), HOME, self._tr, heading=_HEADING
         )
-        self._static = {
-            path.name: (path.read_bytes(), _TYPES[ending])
-            for package in ("pi_controller.web", "pi_controller.hub")
-            for path in files(package).joinpath("static").iterdir()
-            if (ending := f".{path.name.rpartition('.')[2]}") in _TYPES
-        }
-        self._static |= host.static_files() if host else {}
+        self._static = {**static_files("hub"), **(host.static_files() if host else {})}
         page = settings.page
         self._plain_sign_in = page.plain_sign_in
         hosts = [name for name in (settings.venue.address, *page.hosts) if name]
@@ -299,8 +286,6 @@ class HubPages:
             Route("/results.json", self._json(lambda: {"results": self._boards.results()})),
             Route("/tournament.json", self._json(self._boards.tournament_json)),
             Route("/tables.json", self._json(lambda: {"tables": self._boards.tables_json()})),
-            Route("/static/{name}", self._file),
-            *help_routes(),
             requests.json_route(PATH, self._rings(self._join_table), "POST"),
             requests.json_route(HOME, self._console),
             requests.json_route(f"{HOME}/sign-in", self._sign_in, "GET", "POST"),
@@ -313,14 +298,7 @@ class HubPages:
             requests.json_route(f"{HOME}/join", self._rings(self._join), "POST"),
             requests.json_route(f"{HOME}/people", self._signing.people, "GET", "POST"),
         ]
-        posts = tuple(route.path for route in routes if "POST" in (route.methods or ()))
-        app = Starlette(
-            routes=routes,
-            middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=posts, setting="[page] hosts")],
-            exception_handlers={HTTPException: respond_error, Exception: respond_error},
-        )
-        app.state.tr = self._tr
-        return app
+        return make_app(routes, self._static, hosts, self._tr, "[page] hosts")
 
     def _page(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         return self._rendered_page(lambda: self._boards.page(name))
@@ -347,12 +325,6 @@ class HubPages:
             return requests.json_response(await asyncio.to_thread(content))
 
         return answer
-
-    async def _file(self, request: Request) -> Response:
-        content, kind = self._static.get(request.path_params["name"], (None, ""))
-        if content is None:
-            raise HTTPException(404)
-        return file_response(content, kind)
 
     async def _events(self, request: Request) -> Response:
         page, team = request.query_params.get("page", "boards"), request.query_params.get("team", "")

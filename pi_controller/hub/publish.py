@@ -9,7 +9,6 @@ import logging
 import shutil
 import zipfile
 from collections.abc import Callable, Collection, Iterator
-from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,6 +25,7 @@ from pi_controller.hub.store_copy import write_journals
 from pi_controller.journal.export import write_all
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.sheet import sheet_of
+from pi_controller.web.app import static_files
 from pi_controller.web.host_marks import HostMarks
 
 log = logging.getLogger(__name__)
@@ -54,12 +54,10 @@ def publish(boards: Boards, where: Path | Database, out: Path) -> int:
         counted = {str(row["journal"]) for row in boards.results()}
         sheets = dict(_write_games(where, out / GAMES, counted))
         (out / STATIC).mkdir(exist_ok=True)
-        for package in ("pi_controller.web", "pi_controller.hub"):
-            for path in files(package).joinpath(STATIC).iterdir():
-                if path.name in _STYLES or path.name.endswith(".woff2"):
-                    (out / STATIC / path.name).write_bytes(path.read_bytes())
-        for name, (content, _) in (boards.host.static_files() if boards.host else {}).items():
-            (out / STATIC / name).write_bytes(content)
+        marks = boards.host.static_files() if boards.host else {}
+        for name, (content, _) in {**static_files("hub"), **marks}.items():
+            if name in _STYLES or name in marks or name.endswith(".woff2"):
+                (out / STATIC / name).write_bytes(content)
         (out / "index.html").write_text(boards.results_page(sheets), "utf-8")
         (out / "results.csv").write_bytes(b"\xef\xbb\xbf" + boards.results_csv().encode())
     except OSError as error:

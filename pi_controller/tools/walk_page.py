@@ -14,10 +14,6 @@ from pi_controller.tools.walk_picture import BAR_MARKS, MARKS, OUTCOMES
 from pi_controller.web.pushed_page import PushedPage
 from pi_controller.web.templates import render
 
-_STATIC = {
-    "calibrate.css": ("pi_controller.tools", "text/css"),
-    "calibrate.js": ("pi_controller.tools", "text/javascript"),
-}
 _PAGE, _WALK = (Path(__file__).with_name(name) for name in ("page.html", "walk.html"))
 
 
@@ -25,7 +21,7 @@ class WalkPage(PushedPage[WalkView]):
     """Serves the newest view at `host`:`port` in the language of `tr`. `publish` may be called from any thread."""
 
     def __init__(self, host: str, port: int, tr: Translator) -> None:
-        super().__init__(host, port, tr, _STATIC)
+        super().__init__(host, port, tr, "tools")
 
     def page(self, picture: WalkView | None) -> str:
         """Return the whole page."""

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial
+from importlib.resources import files
 from pathlib import Path
 
 import msgspec
@@ -27,7 +28,6 @@ from pi_controller.web.limits import HEADERS, RequestFilter
 from pi_controller.web.public_pages import LATER_S, Answer, public_routes
 from pi_controller.web.requests import RequestError, client_ip, error_response, json_route, refusal_page
 
-_STATIC = Path(__file__).parent / "static"
 _TYPES = {
     ".css": "text/css",
     ".js": "text/javascript",
@@ -35,6 +35,7 @@ _TYPES = {
     ".png": "image/png",
     ".webmanifest": "application/manifest+json",
     ".woff2": "font/woff2",
+    ".txt": "text/plain; charset=utf-8",
 }
 _KEPT = {"cache-control": "public, max-age=604800"}
 """Header of a font: it changes with a new version alone, so that a phone loads it once."""
@@ -42,9 +43,16 @@ MAX_WATCHERS = 1024
 """Maximum open streams; beyond, the oldest stream of the client with the most is closed."""
 
 
-def file_response(content: bytes, media_type: str) -> Response:
-    """Return a static file; browsers may keep a font."""
-    return Response(content, media_type=media_type, headers=_KEPT if media_type == "font/woff2" else None)
+@cache
+def static_files(package: str = "web") -> Mapping[str, tuple[bytes, str]]:
+    """Return the files in `static/` of the pages and of another `package`: content and media type by name."""
+    folders = [files(f"pi_controller.{name}").joinpath("static") for name in ("web", package)]
+    return {
+        path.name: (path.read_bytes(), _TYPES[suffix])
+        for folder in folders
+        for path in folder.iterdir()
+        if (suffix := Path(path.name).suffix) in _TYPES
+    }
 
 
 def _readable(answer: Answer, sites: Sequence[str]) -> Answer:
@@ -77,26 +85,27 @@ async def respond_error(request: Request, error: Exception) -> Response:
 
 def make_app(
     routes: Sequence[Route],
-    more: Sequence[Route],
-    files: Mapping[str, tuple[bytes, str]],
+    static: Mapping[str, tuple[bytes, str]],
     hosts: Iterable[str],
     tr: Translator,
+    setting: str = "[web] hosts",
 ) -> Starlette:
-    """Return an application of `routes` and `more`, behind the request filter; only `more` may accept a POST.
+    """Return an application of `routes` and the help, behind the request filter.
 
-    `files` are served under `/static`, each with its media type. Refusals are in the language of `tr`.
+    The files `static` are served under `/static`, each with its media type; browsers may keep a font. Refusals are in
+    the language of `tr`, and name the `setting` that allows another host.
     """
 
-    async def static(request: Request) -> Response:
-        content, media_type = files.get(request.path_params["name"], (None, ""))
+    async def serve_file(request: Request) -> Response:
+        content, media_type = static.get(request.path_params["name"], (None, ""))
         if content is None:
             raise HTTPException(404)
-        return file_response(content, media_type)
+        return Response(content, media_type=media_type, headers=_KEPT if media_type == "font/woff2" else None)
 
-    posts = tuple(route.path for route in more if "POST" in (route.methods or ()))
+    posts = tuple(route.path for route in routes if "POST" in (route.methods or ()))
     app = Starlette(
-        routes=[*routes, Route("/static/{name}", static), *help_routes(), *more],
-        middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=posts)],
+        routes=[*routes, Route("/static/{name}", serve_file), *help_routes()],
+        middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=posts, setting=setting)],
         exception_handlers={HTTPException: respond_error, Exception: respond_error},
     )
     app.router.redirect_slashes = False
@@ -117,12 +126,11 @@ def create_app(
 ) -> Starlette:
     """Return the application over `feed`. `hosts` are accepted host names besides `localhost` and addresses.
 
-    `tr` gives the pages' language, `now` the wall clock for "as of". `more` are other routes; only these may accept a
-    POST. `pages` are the organiser's settings of the public pages.
+    `tr` gives the pages' language, `now` the wall clock for "as of". `more` are other routes. `pages` are the
+    organiser's settings of the public pages.
     """
     pages = pages or PageSettings()
-    files = {path.name: (path.read_bytes(), _TYPES[path.suffix]) for path in _STATIC.iterdir() if path.suffix in _TYPES}
-    files |= pages.host.static_files() if pages.host else {}
+    static = {**static_files(), **(pages.host.static_files() if pages.host else {})}
     numbers = itertools.count()
     watching = ConnectionLimits(max_watchers)
 
@@ -184,4 +192,4 @@ def create_app(
         Route("/healthz", healthz),
         Route("/openapi.json", openapi_json),
     ]
-    return make_app(routes, more, files, hosts, tr)
+    return make_app([*routes, *more], static, hosts, tr)

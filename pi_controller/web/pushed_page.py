@@ -5,8 +5,6 @@ It accepts no input unless a subclass adds routes (`extra_routes`), as the exhib
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from importlib.resources import files
 from typing import Generic, NamedTuple, TypeVar
 
 from starlette.applications import Starlette
@@ -16,28 +14,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from pi_controller.display.i18n import Translator
-from pi_controller.web.app import make_app
+from pi_controller.web.app import make_app, static_files
 from pi_controller.web.connection_limits import ConnectionLimits, client_network
 from pi_controller.web.event_stream import stream
 from pi_controller.web.feed import Feed, Snapshot
 from pi_controller.web.requests import client_ip
 from pi_controller.web.server import WebServer
-
-COMMON_FILES = {
-    "tokens.css": ("pi_controller.web", "text/css"),
-    "style.css": ("pi_controller.web", "text/css"),
-    "icon.svg": ("pi_controller.web", "image/svg+xml"),
-    "stick.svg": ("pi_controller.web", "image/svg+xml"),
-    "plain.css": ("pi_controller.web", "text/css"),
-    "help.css": ("pi_controller.web", "text/css"),
-    **dict.fromkeys(("drawn.js", "regions.js", "request.js", "stream.js"), ("pi_controller.web", "text/javascript")),
-    **{
-        path.name: ("pi_controller.web", "font/woff2")
-        for path in files("pi_controller.web").joinpath("static").iterdir()
-        if path.name.endswith(".woff2")
-    },
-}
-"""Files of every such page: the package with the `static/` folder, and the media type."""
 
 Picture = TypeVar("Picture")
 
@@ -52,18 +34,13 @@ class _Numbered(NamedTuple, Generic[Picture]):
 class PushedPage(ABC, Generic[Picture]):
     """Serves the newest picture at `host`:`port` to at most `most` watchers. `publish` may be called from any thread.
 
-    `tr` is the language of refusals, `static` are the page's files besides `COMMON_FILES`. A subclass renders the
-    picture (`page`, `event`).
+    `tr` is the language of refusals, `package` the one with the page's files. A subclass renders the picture (`page`,
+    `event`).
     """
 
-    def __init__(
-        self, host: str, port: int, tr: Translator, static: Mapping[str, tuple[str, str]], most: int = 16
-    ) -> None:
+    def __init__(self, host: str, port: int, tr: Translator, package: str, most: int = 16) -> None:
         self._feed = Feed[_Numbered[Picture]]()
-        self._static = {
-            name: (files(package).joinpath("static", name).read_bytes(), kind)
-            for name, (package, kind) in {**COMMON_FILES, **static}.items()
-        }
+        self._package = package
         self._watching, self._tr = ConnectionLimits(most), tr
         self._server = WebServer(self._feed, host, port, app=self._app)
 
@@ -76,7 +53,7 @@ class PushedPage(ABC, Generic[Picture]):
         """Return the name and the data, JSON on one line, of the event for `picture`."""
 
     def extra_routes(self) -> list[Route]:
-        """Return the routes of a subclass; only these may accept a POST."""
+        """Return the routes of a subclass."""
         return []
 
     @property
@@ -131,5 +108,5 @@ class PushedPage(ABC, Generic[Picture]):
             body = stream(self._feed, write, None, next(numbers), place=place, shares=self._watching)
             return StreamingResponse(body, media_type="text/event-stream")
 
-        routes = [Route("/", page), Route("/events", events)]
-        return make_app(routes, self.extra_routes(), self._static, hosts, self._tr)
+        routes = [Route("/", page), Route("/events", events), *self.extra_routes()]
+        return make_app(routes, static_files(self._package), hosts, self._tr)

@@ -7,7 +7,6 @@ import pytest
 from fontTools.ttLib import TTFont
 
 import pi_controller
-from pi_controller.web.app import file_response
 from pi_controller.web.templates import FOLDER
 
 STATIC = FOLDER.parent / "static"
@@ -93,6 +92,6 @@ def test_no_page_waits_for_a_font():
     assert 'rel="preload"' not in Path(FOLDER, "base.html").read_text("utf-8")
 
 
-def test_fonts_alone_are_cached_by_browsers():
-    assert "max-age" in file_response(b"", "font/woff2").headers["cache-control"]
-    assert "cache-control" not in file_response(b"", "text/css").headers
+def test_fonts_alone_are_cached_by_browsers(web):
+    assert "max-age" in web.get("/static/NotoSans-Bold.woff2").headers["cache-control"]
+    assert web.get("/static/style.css").headers["cache-control"] == "no-store"
