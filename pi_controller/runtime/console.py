@@ -29,7 +29,7 @@ from pi_controller.record.notation import find_verb, format_action, parse_action
 from pi_controller.record.tokens import scan
 from pi_controller.referee import judge
 from pi_controller.rules.base import TEAM, Game, IllegalActionError, InvalidActionError, Json
-from pi_controller.rules.sheet_reader import apply_changes
+from pi_controller.rules.sheet_changes import apply_changes
 from pi_controller.text import did_you_mean, join_words, strip_controls
 
 if TYPE_CHECKING:

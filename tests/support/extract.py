@@ -50,7 +50,7 @@ REFUSING = (
 ONE, MANY, ALL = (
     {"mark", "text", "Sentence"},
     {"plural"},
-    {"fail", "fails", "passes", "absent", "make_fault", "SettingsIssue", "_takes", "_wrong"},
+    {"fail", "fails", "passes", "absent", "make_fault", "SettingsIssue", "_takes", "_wrong", "require"},
 )
 """The functions that mark a sentence, a singular and a plural, or all their texts."""
 _HEADER = """Sentences of Moccasin Mat, for those who speak a language: see LANGUAGES.md.

@@ -15,9 +15,9 @@ from pi_controller.errors import UsageError
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Names, Option, Value, WholeNumber, names
 from pi_controller.rules.scoreboard import Count, Note, Scoreboard, Side, make_board
-from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.rules.sticks import Sticks
-from pi_controller.text import format_value, join_words
+from pi_controller.rules.validation import require
+from pi_controller.text import format_value, join_words, mark
 
 BANK = ""
 """The pool of the banker's pile; no player can have this name."""
@@ -175,39 +175,32 @@ class Bageswin(base.WonGame[BageswinState]):
         )
 
     def restore(self, sheet: Mapping[str, base.Json]) -> BageswinState:
-        """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""
-        read = SheetReader(sheet, ("thrower", "bank", "players", "value", "winner", "finish"))
+        """Return the state described by the complete `sheet`. Raises `InvalidActionError`."""
+        validation.parse_object(sheet, ("thrower", "bank", "players", "value", "winner", "finish"))
         everybody, total = self._opening.players, self._opening.sticks.total
-        thrower, winner = read.word("thrower", everybody), read.word("winner", everybody)
-        rows = read.parts("players", len(everybody), ("name", "sticks"), ("out",))
-        counts = (read.whole("bank", total), *(row.whole("sticks", total) for row in rows))
-        named = tuple(row.word("name", everybody) for row in rows)
-        if named != everybody:
-            read.add_fault(f"the players are {join_words(everybody)}, in this order", "players")
-        read.sum_is(total, counts, "bank and players", "bank", "players")
-        value = read.whole_or_null("value", {0, *self._values.values()})
-        out = frozenset(player for player, row in zip(everybody, rows, strict=True) if row.flag("out"))
+        thrower = validation.parse_choice_or_null(sheet, "thrower", everybody)
+        winner = validation.parse_choice_or_null(sheet, "winner", everybody)
+        rows = validation.parse_rows(sheet, "players", len(everybody), ("name", "sticks"), ("out",))
+        named = tuple(row["name"] for row in rows)
+        require(named == everybody, "the players are {players}, in this order", players=join_words(everybody))
+        bank = validation.parse_whole(sheet, "bank", 0, total)
+        counts = (bank, *(validation.parse_whole(row, "sticks", 0, total) for row in rows))
+        validation.check_sum(total, counts, "bank and players")
+        value = validation.parse_whole_or_null(sheet, "value", {0, *self._values.values()})
+        leaving = zip(everybody, rows, strict=True)
+        out = frozenset(player for player, row in leaving if "out" in row and validation.parse_flag(row, "out"))
         sticks = Sticks(self._opening.sticks.names, counts)
-        state = BageswinState(sticks, thrower or everybody[0], value, winner, read.forfeit(winner), out)
-        for player in everybody:
-            if player in out and sticks[player]:
-                read.add_fault(f"{player} is out and holds {sticks[player]}: who is out has no sticks", "players")
-        state = state.without_the_poor()
-        if thrower is None or thrower in state.out:
-            read.add_fault("thrower is a player who is not out", "thrower", "players", "bank")
-        alone = thrower if thrower and not state.others() else None
-        if winner != alone:
-            fault = (
-                f"{alone} alone holds sticks: winner is {alone}" if alone else f"{winner} has not won: others play on"
-            )
-            read.add_fault(fault, "winner", "thrower", "players", "bank")
-        elif winner and (state.finish is None) != (sticks[BANK] == 0):
-            read.add_fault(
-                "a winner by play has won the bank too; if the bank holds sticks, finish is forfeit", "finish"
-            )
+        finish = validation.parse_finish(sheet, winner)
+        for player in out:
+            require(not sticks[player], "{player} is out and has sticks", player=player)
+        state = BageswinState(sticks, thrower or everybody[0], value, winner, finish, out).without_the_poor()
+        require(thrower and thrower not in state.out, "thrower is a player who is not out")
+        alone = None if state.others() else thrower
+        require(winner == alone, "winner is the player who alone has sticks, null while others have some")
+        words = mark("a winner by play has won the bank too; if the bank holds sticks, finish is forfeit")
+        require(not winner or (finish is None) == (sticks[BANK] == 0), words)
         for row, own in zip(rows, self.sheet(state)["players"], strict=True):
-            row.agree(own)
-        read.check()
+            validation.check_derived(row, own, ("out",))
         return state
 
     def play(self, state: BageswinState, action: base.Action) -> tuple[BageswinState, tuple[str, ...]]:

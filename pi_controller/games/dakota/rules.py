@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, TypedDict
+from typing import Any, ClassVar, Literal, TypedDict, cast
 
 from pi_controller.pads import PADS
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Option, OptionalNumber, WholeNumber
 from pi_controller.rules.scoreboard import Count, Note, Scoreboard, Side, make_board
-from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.rules.sticks import Sticks
+from pi_controller.rules.validation import require
+from pi_controller.text import mark
 
 MIDDLE = "middle"
 OPENING_STICKS = Sticks.of(A=0, B=0, middle=20)
@@ -114,41 +115,40 @@ MODES: tuple[Mode, ...] = ("sahdogan", "yawapi", "eyeya")
 
 
 def restore_state(sheet: Mapping[str, base.Json], points: int, *, middle_pays: bool) -> DakotaState:
-    """Return the state described by `sheet` in a game to `points`. Raises `InvalidActionError` with every fault.
+    """Return the state described by `sheet` in a game to `points`. Raises `InvalidActionError`.
 
     If the second hit is due, the beginning of the hide is reconstructed: a decision hide with its own sticks and
     without the point it gave, one of 4/16/0 as an eyeya (unless `middle_pays` for fouls, which can lead to the same
     sticks). The sheet contains neither the pad of the first hit nor the hide just settled, so later fouls cannot refer
     to that hide.
     """
-    read = SheetReader(sheet, KEYS)
-    hider = read.word("hider", base.TEAMS)
-    counts = (*read.counts("long", base.TEAMS, OPENING_STICKS.total), read.whole("middle", OPENING_STICKS.total))
-    short = dict(zip(base.TEAMS, read.counts("short", base.TEAMS, points), strict=True))
-    owed = read.word("owed", OWED)
-    situation = read.word("situation", (*MODES, "wheya"))
-    winner = read.word("winner", base.TEAMS)
-    read.sum_is(OPENING_STICKS.total, counts, "long and middle", "long", "middle")
-    finish = read.forfeit(winner)
-    read.check_winner(winner, short.items(), points, "short sticks", forfeit=finish is not None)
-    if winner and owed:
-        read.add_fault("no hit is due once a team has won", "owed", "winner")
+    validation.parse_object(sheet, KEYS)
+    hider = validation.parse_choice_or_null(sheet, "hider", base.TEAMS)
+    middle = validation.parse_whole(sheet, "middle", 0, OPENING_STICKS.total)
+    counts = (*validation.parse_counts(sheet, "long", base.TEAMS, OPENING_STICKS.total), middle)
+    short = dict(zip(base.TEAMS, validation.parse_counts(sheet, "short", base.TEAMS, points), strict=True))
+    owed = validation.parse_choice_or_null(sheet, "owed", OWED)
+    situation = validation.parse_choice_or_null(sheet, "situation", (*MODES, "wheya"))
+    winner = validation.parse_choice_or_null(sheet, "winner", base.TEAMS)
+    validation.check_sum(OPENING_STICKS.total, counts, "long and middle")
+    finish = validation.parse_finish(sheet, winner)
+    validation.check_winner(winner, short, points, forfeit=finish is not None)
+    require(not winner or not owed, "no hit is due once a team has won: owed is null")
     if hider is None:
-        if owed or situation or (winner and not finish) or any(short.values()) or counts != OPENING_STICKS.counts:
-            read.add_fault(
-                "before the toss (hider is null) no stick is earned, no hit is due and no game is won", "hider"
-            )
-    elif not (winner or owed):
-        read.add_fault("a hit is due until a team has won: owed is first or second", "owed", "winner")
+        earned = owed or situation or (winner and not finish) or any(short.values()) or counts != OPENING_STICKS.counts
+        require(not earned, "before the toss (hider is null) no stick is earned, no hit is due and no game is won")
+    else:
+        require(winner or owed, "a hit is due until a team has won: owed is first or second")
     laid = _laid(hider, counts)
     mode: Mode = situation if situation and situation != "wheya" else "ordinary"
     if mode != "ordinary":
-        _check_mode(read, mode, owed, laid)
-    elif situation and (hider is None or laid[1] + laid[2] != 4):
-        read.add_fault("wheya is when the hitters and the middle have four sticks together", "long", "middle", "hider")
-    if mode in ("sahdogan", "yawapi") and owed == "second" and hider and not short[hider]:
-        read.add_fault(f"in {mode} the first miss gives {hider} a short stick: it has none", "short", "hider")
-    read.check()
+        _check_mode(mode, owed, laid)
+    elif situation:
+        words = mark("wheya is when the hitters and the middle have four sticks together")
+        require(hider and laid[1] + laid[2] == 4, words)
+    if mode in ("sahdogan", "yawapi") and owed == "second" and hider:
+        words = mark("in {mode} the first miss gives {hider} a short stick: it has none")
+        require(short[hider], words, mode=mode, hider=hider)
     state = DakotaState(
         Sticks(OPENING_STICKS.names, counts), (short["A"], short["B"]), hider, mode, owed, winner, finish
     )
@@ -161,19 +161,13 @@ def _laid(hider: base.Team | None, counts: tuple[int, ...]) -> tuple[int, int, i
     return (b, a, middle) if hider == "B" else (a, b, middle)
 
 
-def _check_mode(read: SheetReader, mode: Mode, owed: Owed | None, laid: tuple[int, int, int]) -> None:
-    if owed is None:
-        read.add_fault(f"there is no {mode} when no hit is owed", "owed")
-    elif owed not in LAYOUTS[mode]:
-        read.add_fault(f"in {mode} there is no second hit: the chance is gone with the first", "owed")
-    elif laid != LAYOUTS[mode][owed]:
-        h, t, m = LAYOUTS[mode][owed]
-        read.add_fault(
-            f"in {mode} with the {owed} hit owed the hider has {h}, the hitter {t}, the middle {m}",
-            "hider",
-            "long",
-            "middle",
-        )
+def _check_mode(mode: Mode, owed: Owed | None, laid: tuple[int, int, int]) -> None:
+    require(owed, "there is no {mode} when no hit is owed", mode=mode)
+    layout = LAYOUTS[mode].get(cast("Owed", owed))
+    require(layout, "in {mode} there is no second hit: the chance is gone with the first", mode=mode)
+    h, t, m = layout or laid
+    words = mark("in {mode} with the {owed} hit owed the hider has {h}, the hitter {t}, the middle {m}")
+    require(laid == layout, words, mode=mode, owed=owed, h=h, t=t, m=m)
 
 
 def _state_before_hide(state: DakotaState, middle_pays: bool) -> DakotaState:
@@ -362,7 +356,7 @@ class Dakota(base.WonGame[DakotaState]):
         return make_board(sides, ("hides", "hits"), sheet["hider"], sheet["winner"], pool, notes, goal)
 
     def restore(self, sheet: Mapping[str, base.Json]) -> DakotaState:
-        """Return the state described by `sheet`; see `restore_state`. Raises `InvalidActionError` with every fault."""
+        """Return the state described by `sheet`; see `restore_state`. Raises `InvalidActionError`."""
         return restore_state(sheet, self.points, middle_pays=self.settings["foul_payer"] == "middle_first")
 
     def play(self, state: DakotaState, action: base.Action) -> tuple[DakotaState, tuple[str, ...]]:

@@ -13,9 +13,9 @@ from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Option, WholeNumber
 from pi_controller.rules.scoreboard import Count, Note, Scoreboard, Side, make_board
-from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.rules.sticks import Sticks
-from pi_controller.text import format_value
+from pi_controller.rules.validation import require
+from pi_controller.text import format_value, mark
 
 COUNTERS = 20
 POOL = "pool"
@@ -276,34 +276,35 @@ class Ojibwe(base.WonGame[OjibweState]):
         return make_board(sides, ("hides", "shoots"), hider, sheet["winner"], pool, high, self._games)
 
     def restore(self, sheet: Mapping[str, base.Json]) -> OjibweState:
-        """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""
+        """Return the state described by the complete `sheet`. Raises `InvalidActionError`."""
+        follow = ("shooting", "double")
         needed = ("hider", "counters", "pool", "short", "high", "hides_left", "banked", "winner", "finish")
-        read = SheetReader(sheet, needed, ("shooting", "double"))
-        hider, winner = read.word("hider", base.TEAMS), read.word("winner", base.TEAMS)
-        finish = read.forfeit(winner)
-        a, b, pool = *read.counts("counters", base.TEAMS, COUNTERS), read.whole("pool", COUNTERS)
-        short = dict(zip(base.TEAMS, read.counts("short", base.TEAMS, self._games), strict=True))
-        high, banked = read.whole_or_null("high", EVERY_PAD), read.whole("banked", _MAX_BANKED_FINDS)
-        hides_left = read.whole("hides_left", 1 + _MAX_BANKED_FINDS if self._banks else 2, 1)
-        read.sum_is(COUNTERS, (a, b, pool), "counters and pool", "counters", "pool")
-        read.check_winner(winner, short.items(), self._games, "short sticks", forfeit=finish is not None)
-        for team, held in zip(base.TEAMS, (a, b), strict=True):
-            if held == COUNTERS:
-                read.add_fault(
-                    f"{team} holds all {COUNTERS}: that is a short stick, and they go to the pool", "counters"
-                )
+        validation.parse_object(sheet, needed, follow)
+        hider = validation.parse_choice_or_null(sheet, "hider", base.TEAMS)
+        winner = validation.parse_choice_or_null(sheet, "winner", base.TEAMS)
+        finish = validation.parse_finish(sheet, winner)
+        a, b = validation.parse_counts(sheet, "counters", base.TEAMS, COUNTERS)
+        pool = validation.parse_whole(sheet, "pool", 0, COUNTERS)
+        short = validation.parse_counts(sheet, "short", base.TEAMS, self._games)
+        high = validation.parse_whole_or_null(sheet, "high", EVERY_PAD)
+        banked = validation.parse_whole(sheet, "banked", 0, _MAX_BANKED_FINDS)
+        hides_left = validation.parse_whole(sheet, "hides_left", 1, 1 + _MAX_BANKED_FINDS if self._banks else 2)
+        validation.check_sum(COUNTERS, (a, b, pool), "counters and pool")
+        points = dict(zip(base.TEAMS, short, strict=True))
+        validation.check_winner(winner, points, self._games, forfeit=finish is not None)
+        words = mark("a team that holds all {counters} gets a short stick, and they go to the pool")
+        require(COUNTERS not in (a, b), words, counters=COUNTERS)
         state = OjibweState(
-            Sticks.of(A=a, B=b, pool=pool), (short["A"], short["B"]), hider, high, hides_left, banked, winner, finish
+            Sticks.of(A=a, B=b, pool=pool), (points["A"], points["B"]), hider, high, hides_left, banked, winner, finish
         )
-        if hider is None and replace(state, winner=None, finish=None) != self.opening():
-            read.add_fault(
-                "before the toss (hider is null) no counter is paid and no game is won", "hider", "counters", "pool"
-            )
-        if banked and not self._banks:
-            read.add_fault("finds are banked only under option one_stick=keeps_shooting: banked is 0", "banked")
-        elif banked and state.shooting != 1:
-            read.add_fault("finds are banked with one shooting stick: banked is 0", "banked", "hider", "counters")
-        read.agree(self.sheet(state))
+        unwon = replace(state, winner=None, finish=None)
+        words = mark("before the toss (hider is null) no counter is paid and no game is won")
+        require(hider or unwon == self.opening(), words)
+        words = mark("finds are banked only under option one_stick=keeps_shooting: banked is 0")
+        require(not banked or self._banks, words)
+        words = mark("finds are banked with one shooting stick: banked is 0")
+        require(not banked or state.shooting == 1, words)
+        validation.check_derived(sheet, self.sheet(state), follow)
         return state
 
     def play(self, state: OjibweState, action: base.Action) -> tuple[OjibweState, tuple[str, ...]]:

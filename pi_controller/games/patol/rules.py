@@ -13,8 +13,8 @@ from typing import ClassVar, Literal, TypedDict, TypeVar
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Flag, Names, Option, WholeNumber, names
 from pi_controller.rules.scoreboard import Count, Note, Scoreboard, Side, make_board
-from pi_controller.rules.sheet_reader import SheetReader
-from pi_controller.text import format_value, join_words
+from pi_controller.rules.validation import require
+from pi_controller.text import format_value, join_words, mark
 
 T = TypeVar("T")
 River = Literal["north", "east", "south", "west"]
@@ -220,61 +220,63 @@ class Patol(base.WonGame[PatolState]):
         return make_board(sides, ("throws", ""), sheet["thrower"], sheet["winner"], notes=notes)
 
     def restore(self, sheet: Mapping[str, base.Json]) -> PatolState:
-        """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""
-        read = SheetReader(sheet, ("thrower", "horses", "value", "winner", "finish"))
-        thrower, winner = read.word("thrower", self._players), read.word("winner", self._players)
-        value = read.whole_or_null("value", self._values)
-        needed = ("player", "river", "direction", "progress")
-        rows = read.parts("horses", len(self._players), needed, ("notch", "out"))
-        if tuple(row.word("player", self._players) for row in rows) != self._players:
-            read.add_fault(f"the players are {join_words(self._players)}, in this order", "horses")
+        """Return the state described by the complete `sheet`. Raises `InvalidActionError`."""
+        validation.parse_object(sheet, ("thrower", "horses", "value", "winner", "finish"))
+        thrower = validation.parse_choice_or_null(sheet, "thrower", self._players)
+        winner = validation.parse_choice_or_null(sheet, "winner", self._players)
+        value = validation.parse_whole_or_null(sheet, "value", {*self._values})
+        needed, follow = ("player", "river", "direction", "progress"), ("notch", "out")
+        rows = validation.parse_rows(sheet, "horses", len(self._players), needed, follow)
+        named = tuple(row["player"] for row in rows)
+        require(named == self._players, "the players are {players}, in this order", players=join_words(self._players))
         most = self._course + max(self._values) - 1
         horses = tuple(
             Horse(
                 player,
-                row.word("river", tuple(RIVERS)),
-                row.word("direction", tuple(DIRECTIONS)),
-                row.whole("progress", most),
-                row.flag("out"),
+                validation.parse_choice_or_null(row, "river", tuple(RIVERS)),
+                validation.parse_choice_or_null(row, "direction", tuple(DIRECTIONS)),
+                validation.parse_whole(row, "progress", 0, most),
+                "out" in row and validation.parse_flag(row, "out"),
             )
             for player, row in zip(self._players, rows, strict=True)
         )
-        finish = read.forfeit(winner)
-        state = PatolState(horses, thrower, value, winner, finish)
-        self._check_starts(read, state)
-        self._check_course(read, state)
+        state = PatolState(horses, thrower, value, winner, validation.parse_finish(sheet, winner))
+        self._check_starts(state)
+        self._check_course(state)
         for row, own in zip(rows, self.sheet(state)["horses"], strict=True):
-            row.agree(own)
-        read.check()
+            validation.check_derived(row, own, follow)
         return state
 
-    def _check_starts(self, read: SheetReader, state: PatolState) -> None:
+    def _check_starts(self, state: PatolState) -> None:
         waiting = [horse.waiting for horse in state.horses if not horse.out]
-        if waiting != sorted(waiting):
-            read.add_fault("horses start in the order of the players", "horses")
+        require(waiting == sorted(waiting), "horses start in the order of the players")
         started = any(horse.river for horse in state.horses)
-        if (state.thrower is None) == started:
-            read.add_fault("thrower is null before the first start, then a player", "thrower", "horses")
-        if not started and (state.value is not None or (state.winner and not state.finish)):
-            read.add_fault("no throw or win comes before the first start", "thrower", "value", "winner")
-        if state.moving_horse and state.moving_horse.out:
-            read.add_fault("thrower is a player who is not out", "thrower", "horses")
-        if state.moving_horse and state.moving_horse.waiting and state.thrower != state.next_to_start:
-            read.add_fault(f"{state.next_to_start} starts before {state.thrower} does", "thrower", "horses")
+        require((state.thrower is None) != started, "thrower is null before the first start, then a player")
+        unplayed = state.value is None and (not state.winner or state.finish)
+        require(started or unplayed, "no throw or win comes before the first start")
+        moving = state.moving_horse
+        require(not moving or not moving.out, "thrower is a player who is not out")
+        words = mark("{first} starts before {thrower} does")
+        first = state.next_to_start
+        require(not moving or not moving.waiting or state.thrower == first, words, first=first, thrower=state.thrower)
 
-    def _check_course(self, read: SheetReader, state: PatolState) -> None:
+    def _check_course(self, state: PatolState) -> None:
         left = [horse.player for horse in state.horses if not horse.out]
-        if not left or (len(left) == 1) != (state.finish is not None) or (state.finish and state.winner not in left):
-            read.add_fault("finish is forfeit exactly if one player, the winner, is left", "horses", "winner", "finish")
+        ended = left and (len(left) == 1) == (state.finish is not None) and (not state.finish or state.winner in left)
+        require(ended, "finish is forfeit exactly if one player, the winner, is left")
         for horse in state.horses:
-            if (horse.river is None) != (horse.direction is None) or (horse.river is None and horse.progress):
-                read.add_fault(f"{horse.player} has a river and a direction, or has not started", "horses")
-            won = horse.player == state.winner and state.finish is None
-            if (horse.progress >= self._course) != won:
-                has = "is the winner" if horse.player == state.winner else "is not the winner"
-                read.add_fault(f"{horse.player} {has} with {horse.progress} of {self._course}", "horses", "winner")
-        if state.winner is not None and state.thrower not in (None, state.winner):
-            read.add_fault(f"the last throw was the winner's: thrower is {state.winner}", "thrower", "winner")
+            placed = (horse.river is None) == (horse.direction is None) and (horse.river or not horse.progress)
+            require(placed, "{player} has a river and a direction, or has not started", player=horse.player)
+            has_won = horse.player == state.winner and state.finish is None
+            require(
+                (horse.progress >= self._course) == has_won,
+                "{player} has gone {n} of {course}: the winner by play has gone all",
+                player=horse.player,
+                n=horse.progress,
+                course=self._course,
+            )
+        words = mark("the last throw was the winner's: thrower is {winner}")
+        require(state.winner is None or state.thrower in (None, state.winner), words, winner=state.winner)
 
     def play(self, state: PatolState, action: base.Action) -> tuple[PatolState, tuple[str, ...]]:
         """Return the state after a start, a throw or a forfeit; `killed` is called for a horse sent back."""

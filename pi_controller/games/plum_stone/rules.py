@@ -11,8 +11,9 @@ from typing import ClassVar, Literal, TypedDict
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Option, WholeNumber
 from pi_controller.rules.scoreboard import Count, Note, Scoreboard, Side, make_board
-from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.rules.sticks import Sticks
+from pi_controller.rules.validation import require
+from pi_controller.text import mark
 
 PILE = "pile"
 VALUES = {(2, 3): 10, (0, 0): 10, (1, 3): 1, (1, 0): 1}
@@ -109,25 +110,25 @@ class PlumStone(base.WonGame[PlumStoneState]):
         )
 
     def restore(self, sheet: Mapping[str, base.Json]) -> PlumStoneState:
-        """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""
-        read = SheetReader(sheet, ("thrower", "pile", "counters", "value", "winner", "finish"))
-        thrower, winner = read.word("thrower", base.TEAMS), read.word("winner", base.TEAMS)
+        """Return the state described by the complete `sheet`. Raises `InvalidActionError`."""
+        validation.parse_object(sheet, ("thrower", "pile", "counters", "value", "winner", "finish"))
+        thrower = validation.parse_choice_or_null(sheet, "thrower", base.TEAMS)
+        winner = validation.parse_choice_or_null(sheet, "winner", base.TEAMS)
         total = self._opening.sticks.total
-        counts = (read.whole("pile", total), *read.counts("counters", base.TEAMS, total))
-        value = read.whole_or_null("value", {0, *VALUES.values()})
-        read.sum_is(total, counts, "pile and counters", "pile", "counters")
-        finish = read.forfeit(winner)
+        pile = validation.parse_whole(sheet, "pile", 0, total)
+        counts = (pile, *validation.parse_counts(sheet, "counters", base.TEAMS, total))
+        value = validation.parse_whole_or_null(sheet, "value", {0, *VALUES.values()})
+        validation.check_sum(total, counts, "pile and counters")
+        finish = validation.parse_finish(sheet, winner)
         state = PlumStoneState(Sticks((PILE, *base.TEAMS), counts), thrower, value, winner, finish)
         unwon = replace(state, winner=None, finish=None) if finish else state
-        if thrower is None and unwon != self._opening:
-            read.add_fault("before the lot (thrower is null) no counter is won", "thrower")
+        require(thrower or unwon == self._opening, "before the lot (thrower is null) no counter is won")
         for player in base.TEAMS:
-            if (winner == player and not finish) != (state.sticks[player] == total):
-                has = "is the winner and has" if winner == player else "is not the winner and has"
-                read.add_fault(f"{player} {has} {state.sticks[player]} of {total}", "winner", "counters")
-        if winner and not finish and thrower != winner:
-            read.add_fault(f"the last throw was the winner's: thrower is {winner}", "thrower", "winner")
-        read.check()
+            has_won, held = winner == player and not finish, state.sticks[player]
+            words = mark("{player} has {held} of {total}: the winner by play has all")
+            require(has_won == (held == total), words, player=player, held=held, total=total)
+        words = mark("the last throw was the winner's: thrower is {winner}")
+        require(not winner or finish or thrower == winner, words, winner=winner)
         return state
 
     def play(self, state: PlumStoneState, action: base.Action) -> tuple[PlumStoneState, tuple[str, ...]]:

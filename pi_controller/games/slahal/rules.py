@@ -11,8 +11,9 @@ from typing import ClassVar, Literal, TypedDict
 from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Flag, Option, WholeNumber
 from pi_controller.rules.scoreboard import Count, Note, Scoreboard, Side, make_board
-from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.rules.sticks import Sticks
+from pi_controller.rules.validation import require
+from pi_controller.text import mark
 
 LIVE: dict[base.Team, str] = {"A": "A_live", "B": "B_live"}
 DEAD: dict[base.Team, str] = {"A": "A_dead", "B": "B_dead"}
@@ -224,45 +225,40 @@ class Slahal(base.WonGame[SlahalState]):
         return make_board(sides, ("hides", "guesses"), sheet["hiding"], sheet["winner"], pool, king)
 
     def restore(self, sheet: Mapping[str, base.Json]) -> SlahalState:
-        """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""
-        needed = ("hiding", "pairs_out", "live", "dead", "king", "winner", "finish")
-        read = SheetReader(sheet, needed, ("phase", "sticks"))
-        hiding, king = read.word("hiding", base.TEAMS), read.word("king", base.TEAMS)
-        winner, finish = read.word("winner", base.TEAMS), read.word("finish", FINISHES)
-        pairs_out = read.whole_or_null("pairs_out", PAIRS)
-        live, dead = read.counts("live", base.TEAMS, PER_TEAM), read.counts("dead", base.TEAMS, ALL_DEAD)
-        read.sum_is(ALL_DEAD, (*live, *dead), "live and dead", "live", "dead")
+        """Return the state described by the complete `sheet`. Raises `InvalidActionError`."""
+        needed, follow = ("hiding", "pairs_out", "live", "dead", "king", "winner", "finish"), ("phase", "sticks")
+        validation.parse_object(sheet, needed, follow)
+        hiding = validation.parse_choice_or_null(sheet, "hiding", base.TEAMS)
+        king = validation.parse_choice_or_null(sheet, "king", base.TEAMS)
+        winner = validation.parse_choice_or_null(sheet, "winner", base.TEAMS)
+        finish = validation.parse_choice_or_null(sheet, "finish", FINISHES)
+        pairs_out = validation.parse_whole_or_null(sheet, "pairs_out", PAIRS)
+        live = validation.parse_counts(sheet, "live", base.TEAMS, PER_TEAM)
+        dead = validation.parse_counts(sheet, "dead", base.TEAMS, ALL_DEAD)
+        validation.check_sum(ALL_DEAD, (*live, *dead), "live and dead")
         kings = (king == "A", king == "B", king is None)
         sticks = Sticks(OPENING_STICKS.names, (*live, *dead, *map(int, kings)))
         state = SlahalState(sticks, hiding, pairs_out, winner, finish)
         forfeited = SlahalState(winner=winner, finish=finish) if finish == "forfeit" else SlahalState()
-        if hiding is None and state != forfeited:
-            read.add_fault("before the duo (hiding is null) no stick is won", "hiding")
-        if hiding and (pairs_out is None or king is None):
-            read.add_fault("after the duo one or two pairs are out, and A or B holds the king", "pairs_out", "king")
-        if (winner is None) != (finish is None):
-            read.add_fault("winner and finish are both set or both null", "winner", "finish")
-        self._check_won(read, state)
-        read.agree(self.sheet(state))
+        require(hiding or state == forfeited, "before the duo (hiding is null) no stick is won")
+        complete = not hiding or (pairs_out is not None and king is not None)
+        require(complete, "after the duo one or two pairs are out, and pairs_out and king say which")
+        require((winner is None) == (finish is None), "winner and finish are both set or both null")
+        self._check_won(state)
+        validation.check_derived(sheet, self.sheet(state), follow)
         return state
 
-    def _check_won(self, read: SheetReader, state: SlahalState) -> None:
+    def _check_won(self, state: SlahalState) -> None:
         for team in base.TEAMS:
-            swept = state.sticks[DEAD[team]] == ALL_DEAD and state.king == team
-            if state.finish == "sweep" and state.winner == team and not swept:
-                read.add_fault(f"{team} has not swept: that takes ten dead sticks and the king", "dead", "king")
-            if swept and state.finish in (None, "forfeit") and not self.settings["king_last"]:
-                read.add_fault(
-                    f"{team} has ten dead sticks and the king: it has won by a sweep", "dead", "king", "finish"
-                )
-            if (
-                state.finish == "time"
-                and state.winner == team
-                and state.total(team) < state.total(base.opposing_team(team))
-            ):
-                read.add_fault(
-                    f"{team} has not won on time: {base.opposing_team(team)} has more sticks", "live", "dead", "king"
-                )
+            swept, won = state.sticks[DEAD[team]] == ALL_DEAD and state.king == team, state.winner == team
+            words = mark("{team} has not swept: that takes ten dead sticks and the king")
+            require(state.finish != "sweep" or not won or swept, words, team=team)
+            ended = state.finish not in (None, "forfeit") or self.settings["king_last"]
+            words = mark("{team} has ten dead sticks and the king: it has won by a sweep")
+            require(not swept or ended, words, team=team)
+            fewer = state.total(team) < state.total(base.opposing_team(team))
+            words = mark("{team} has not won on time: the other team has more sticks")
+            require(state.finish != "time" or not won or not fewer, words, team=team)
 
     def play(self, state: SlahalState, action: base.Action) -> tuple[SlahalState, tuple[str, ...]]:
         """Return the state after an action, and the words called."""

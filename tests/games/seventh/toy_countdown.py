@@ -9,7 +9,6 @@ from pi_controller.rules import validation
 from pi_controller.rules.base import Action, FormPlace, Forms, Game, IllegalActionError, Json, Team, opposing_team
 from pi_controller.rules.options import Option, WholeNumber
 from pi_controller.rules.scoreboard import Count, Scoreboard, Side, make_board
-from pi_controller.rules.sheet_reader import SheetReader
 from pi_controller.rules.sticks import Sticks
 
 if TYPE_CHECKING:
@@ -64,13 +63,13 @@ class ToyCountdown(Game[State]):
         return make_board(sides, ("plays", ""), sheet["thrower"], sheet["winner"], Count("pile", sheet["pile"], total))
 
     def restore(self, sheet: Mapping[str, Json]) -> State:
-        read = SheetReader(sheet, ("thrower", "pile", "counters", "winner", "finish"))
+        validation.parse_object(sheet, ("thrower", "pile", "counters", "winner", "finish"))
         total = self.opening().sticks.total
-        thrower, winner = read.word("thrower", SIDES), read.word("winner", SIDES)
-        counts = (read.whole("pile", total), *read.counts("counters", SIDES, total))
-        read.sum_is(total, counts, "pile and counters", "pile", "counters")
-        finish = read.forfeit(winner)
-        read.check()
+        thrower, winner = (validation.parse_choice_or_null(sheet, key, SIDES) for key in ("thrower", "winner"))
+        pile = validation.parse_whole(sheet, "pile", 0, total)
+        counts = (pile, *validation.parse_counts(sheet, "counters", SIDES, total))
+        validation.check_sum(total, counts, "pile and counters")
+        finish = validation.parse_finish(sheet, winner)
         return State(Sticks(("pile", *SIDES), counts), thrower or "A", winner, finish)
 
     def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
