@@ -37,13 +37,12 @@ def export(argv: Sequence[str]) -> int:
     args = export_parser().parse_args(argv)
     if args.pdf and not args.folder:
         raise UsageError("--pdf writes a file", "name its folder: -o FOLDER")
-    from pi_controller.display.phrases import sheet_wording
     from pi_controller.journal.export import as_csv, as_json, write_all
     from pi_controller.journal.journal import Journal
-    from pi_controller.journal.printed_sheet import page
     from pi_controller.journal.read_record import read_journal_record
     from pi_controller.journal.sheet import sheet_of
     from pi_controller.record.writing import write
+    from pi_controller.web.score_sheet import print_sheet
 
     if args.record:
         sys.stdout.write(write(read_journal_record(args.file)))
@@ -55,11 +54,10 @@ def export(argv: Sequence[str]) -> int:
     elif args.csv:
         sys.stdout.buffer.write(as_csv(sheet).encode())
     elif args.print:
-        sys.stdout.write(page(sheet, args.paper, sheet_wording(sheet)))
+        sys.stdout.write(print_sheet(sheet, args.paper))
     else:
-        for path in write_all(
-            Path(args.file), Path(args.folder), sheet, args.paper, pdf=args.pdf, wording=sheet_wording(sheet)
-        ):
+        printed = print_sheet(sheet, args.paper)
+        for path in write_all(Path(args.file), Path(args.folder), sheet, printed, pdf=args.pdf):
             print(path)
     return 0
 

@@ -7,14 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pi_controller.display.game_display import get_show, key_to_words
-from pi_controller.display.i18n import ENGLISH, Translator
+from pi_controller.display.i18n import Translator
 from pi_controller.display.shown_names import isolate_name, player_name, team_name
 from pi_controller.referee.story import PlayedTurn
 from pi_controller.text import mark
 
 if TYPE_CHECKING:
-    from pi_controller.journal.printed_sheet import Wording
-    from pi_controller.journal.sheet import Sheet, SheetLine
     from pi_controller.table.view import Hit, QuestionView, View
 
 NO_TEAMS: Mapping[str, str] = {}
@@ -383,23 +381,3 @@ def describe_clock_set(by_s: float, tr: Translator) -> str:
     if by_s > 0:
         return tr.text("The machine’s clock was set forward by {n} s.", n=round(by_s))
     return tr.text("The machine’s clock was set back by {n} s.", n=round(-by_s))
-
-
-def sheet_wording(sheet: Sheet) -> Wording:
-    """Return the display names of the game and of its actions for a score sheet to sign: `missed, pad 2`."""
-    from pi_controller.journal.printed_sheet import Wording  # noqa: PLC0415
-    from pi_controller.record.notation import format_action  # noqa: PLC0415
-
-    show = get_show(sheet.game, ENGLISH)
-
-    def describe_line(line: SheetLine) -> str:
-        match line.action:
-            case {"do": "hit", "found": found, **more}:
-                words = ("found" if found else "missed") + (f", pad {more['pad']}" if "pad" in more else "")
-            case _ if line.kind == "action":
-                words = show.describe_action(line.action, sheet.teams)
-            case _:
-                words = ""
-        return line.what.replace(format_action(sheet.game, line.action), words, 1) if words else line.what
-
-    return Wording(show.name, describe_line)

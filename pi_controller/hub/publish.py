@@ -13,7 +13,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pi_controller.display.i18n import ENGLISH, Translator
-from pi_controller.display.phrases import sheet_wording
 from pi_controller.errors import MatError, describe_error
 from pi_controller.host.pdf import Paper, write_pdf
 from pi_controller.hub.boards import Boards
@@ -27,6 +26,7 @@ from pi_controller.journal.journal import Journal
 from pi_controller.journal.sheet import sheet_of
 from pi_controller.web.app import static_files
 from pi_controller.web.host_marks import HostMarks
+from pi_controller.web.score_sheet import print_sheet
 
 log = logging.getLogger(__name__)
 
@@ -126,7 +126,7 @@ def _write_games(where: Path | Database, folder: Path, counted: Collection[str])
             try:
                 with Journal(path, read_only=True) as journal:
                     sheet = sheet_of(journal)
-                write_all(path, folder, sheet, "A4", wording=sheet_wording(sheet))
+                write_all(path, folder, sheet, print_sheet(sheet))
             except MatError as error:  # a game that this version cannot read must not hide the others
                 log.warning("%s has no score sheet: %s", path.stem, error.message)
                 continue

@@ -10,8 +10,7 @@ from pathlib import Path
 import msgspec
 
 from pi_controller.errors import MatError, describe_error
-from pi_controller.host.pdf import Paper, write_pdf
-from pi_controller.journal.printed_sheet import Wording, page
+from pi_controller.host.pdf import write_pdf
 from pi_controller.journal.read_record import read_journal_record
 from pi_controller.journal.sheet import Sheet
 from pi_controller.record.writing import write
@@ -71,25 +70,17 @@ def _cell(value: str | float) -> str | float:
     return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
-def write_all(
-    file: Path,
-    folder: Path,
-    sheet: Sheet,
-    paper: Paper,
-    *,
-    pdf: bool = False,
-    wording: Wording = Wording(),  # noqa: B008
-) -> list[Path]:
+def write_all(file: Path, folder: Path, sheet: Sheet, printed: str, *, pdf: bool = False) -> list[Path]:
     """Write the exports of the journal `file` with the score sheet `sheet` to `folder`; return their paths.
 
-    Raises `ExportError`, and with `pdf` as `write_pdf`.
+    `printed` is the sheet to print, as HTML. Raises `ExportError`, and with `pdf` as `write_pdf`.
     """
     name = file.stem
     texts = {
         f"{name}.record": write(read_journal_record(str(file))),
         f"{name}.json": as_json(sheet),
         f"{name}.csv": as_csv(sheet),
-        f"{name}.html": page(sheet, paper, wording),
+        f"{name}.html": printed,
     }
     written: list[Path] = []
     try:
@@ -101,5 +92,5 @@ def write_all(
     except OSError as error:
         raise ExportError(f"cannot write to {folder}: {describe_error(error)}", "choose a writable folder") from error
     if pdf:
-        written.append(write_pdf(texts[f"{name}.html"], folder / f"{name}.pdf"))
+        written.append(write_pdf(printed, folder / f"{name}.pdf"))
     return written

@@ -11,27 +11,25 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from pi_controller.display.game_display import GameShow, get_show
 from pi_controller.display.i18n import Translator
-from pi_controller.display.shown_names import clean_name, isolate_name
 from pi_controller.errors import MatError, describe_error
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.read_record import read_journal_record
-from pi_controller.journal.sheet import Sheet, SheetLine, sheet_of
+from pi_controller.journal.sheet import Sheet, sheet_of
 from pi_controller.record.writing import write
-from pi_controller.text import strip_controls
 from pi_controller.web import requests
 from pi_controller.web.requests import RequestError
+from pi_controller.web.score_sheet import SheetRow, SheetText
 from pi_controller.web.templates import render
 
 log = logging.getLogger(__name__)
@@ -62,17 +60,6 @@ class PastGame(NamedTuple):
     game: str = ""
     sides: tuple[str, ...] = ()
     result: str = ""
-
-
-class SheetRow(NamedTuple):
-    """One line of a sheet: its turn and side if they begin with it, what was done, the words called, and the counts."""
-
-    turn: str
-    what: str
-    calls: str
-    counts: tuple[int, ...]
-    kind: str
-    counted: bool
 
 
 class OpenedGame(NamedTuple):
@@ -133,56 +120,21 @@ class PastGames:
     def _open_file(self, stamp: str, _: tuple[int, int]) -> OpenedGame:
         path = self._path(stamp)
         sheet = _read_sheet(path)
-        show = get_show(sheet.game, self._tr)
-        heads = sheet.rules.scoreboard(sheet.state).list_counts()
-        names = {key: key for key in sheet.teams} or _name_sides(sheet)
-        lines = sheet.lines[:MAX_LINES]
+        texts = SheetText(sheet, self._tr)
         return OpenedGame(
             self._summarise(stamp, sheet),
             sheet.source,
-            tuple(" ".join(filter(None, (show.label(unit), names.get(side, "")))) for unit, side, _ in heads),
-            tuple(self._write_rows(sheet, lines, show, names, len(heads))),
-            len(sheet.lines) - len(lines),
+            tuple(texts.columns),
+            tuple(texts.rows(MAX_LINES)),
+            max(0, len(sheet.lines) - MAX_LINES),
             write(read_journal_record(str(path)))[:MAX_RECORD_CHARS],
             bool(sheet.teams),
         )
 
-    def _write_rows(
-        self, sheet: Sheet, lines: Sequence[SheetLine], show: GameShow[Any], names: dict[str, str], columns: int
-    ) -> list[SheetRow]:
-        rows: list[SheetRow] = []
-        last = 0
-        for line in lines:
-            counts = sheet.rules.scoreboard(line.state).list_counts() if line.state else []
-            begins = line.turn not in (0, last)
-            last = line.turn
-            what = show.describe_action(line.action, sheet.teams) if line.kind == "action" else ""
-            rows.append(
-                SheetRow(
-                    " ".join((str(line.turn), names.get(line.side, ""))).strip() if begins else "",
-                    what or strip_controls(line.what).replace("_", " "),
-                    show.list_words(line.calls),
-                    tuple(n for _, _, n in counts[:columns]) if len(counts) == columns else (),
-                    line.kind,
-                    line.counts,
-                )
-            )
-        return rows
-
     def _summarise(self, stamp: str, sheet: Sheet) -> PastGame:
         began = f"{sheet.began:%Y-%m-%d %H:%M}" if sheet.began else _format_stamp(stamp)
-        names = tuple(_name_sides(sheet).values())
-        return PastGame(stamp, began, get_show(sheet.game, self._tr).name, names, self._describe_result(sheet))
-
-    def _describe_result(self, sheet: Sheet) -> str:
-        winner = sheet.state.get("winner")
-        if not winner:
-            return self._tr.text("Finished without a winner") if sheet.over else self._tr.text("Not finished")
-        name = _name_sides(sheet).get(str(winner), "?")
-        if sheet.state.get("finish") == "forfeit":
-            return self._tr.text("{winner} wins by forfeit", winner=isolate_name(name))
-        board = sheet.rules.scoreboard(sheet.state)
-        return get_show(sheet.game, self._tr).describe_score(board, str(winner), name)
+        texts = SheetText(sheet, self._tr)
+        return PastGame(stamp, began, texts.show.name, tuple(texts.names.values()), texts.result)
 
 
 def games_routes(journal: Path, tr: Translator) -> list[Route]:
@@ -230,12 +182,6 @@ def games_routes(journal: Path, tr: Translator) -> list[Route]:
 def _read_sheet(path: Path) -> Sheet:
     with Journal(path, read_only=True) as journal:
         return sheet_of(journal)
-
-
-def _name_sides(sheet: Sheet) -> dict[str, str]:
-    """Return the names of the sides by their keys."""
-    keys = sheet.rules.scoreboard(sheet.state).scores
-    return {key: clean_name(sheet.teams.get(key, "")) or clean_name(key) or "?" for key in keys}
 
 
 def _is_plain_file(path: Path) -> bool:

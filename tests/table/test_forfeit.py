@@ -12,7 +12,6 @@ from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.phrases import Phrases
 from pi_controller.journal.convert import from_journal
 from pi_controller.journal.journal import Journal
-from pi_controller.journal.printed_sheet import page
 from pi_controller.journal.sheet import sheet_of
 from pi_controller.record.file import read
 from pi_controller.record.writing import write
@@ -23,6 +22,7 @@ from pi_controller.rules import registry
 from pi_controller.runtime.console import execute_line
 from pi_controller.table.table import Table, journalled_game
 from pi_controller.table.view import View
+from pi_controller.web.score_sheet import print_sheet
 
 TEAMS = {"A": "Red", "B": "Blå"}
 
@@ -52,7 +52,7 @@ def test_a_forfeit_at_the_table(name, begun, tmp_path, capsys):
         assert read(write(record).encode()) == record
         assert not read(write(record).encode()).faults
         assert write(record).endswith("forfeit B [judge] -> forfeit game\nend winner=A\n")
-        assert "by forfeit" in page(sheet_of(journal))
+        assert "by forfeit" in print_sheet(sheet_of(journal))
         assert execute_line(table, "forfeit A", 61.0) != "entered"
         assert execute_line(table, "undo too early", 62.0) == "entered"
         assert (table.view.winner, table.view.sheet["finish"]) == (None, None)
