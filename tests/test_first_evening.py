@@ -13,8 +13,7 @@ from contextlib import suppress
 import pytest
 
 from pi_controller.cli import main
-from pi_controller.config import Settings, read_settings
-from pi_controller.config.example import format_changes
+from pi_controller.config import read_settings
 
 PROGRAM = [sys.executable, "-m", "pi_controller"]
 USUAL = '[board]\nport = "none"\n\n[web]\nhost = "0.0.0.0"\njudges = true\n'
@@ -140,21 +139,6 @@ def test_a_port_that_is_taken_is_passed_over(asked, tmp_path):
         port = read_settings(tmp_path / "table.toml").web.port
     assert 8081 <= port < 8100
     assert f"port 8080 is taken: the pages are at port {port}" in done.stdout
-
-
-def test_changed_settings_are_written_and_read_back(tmp_path):
-    path = tmp_path / "t.toml"
-    text = (
-        '[game]\nname = "patol"\n\n[game.options]\nplayers = "Ann,B \\"o"\n\n[buttons]\nkind = "pi"\n\n'
-        '[buttons.pins]\nready = 7\n\n[web]\nhosts = ["mat.example"]\n\n[referee]\nnearest = [2, 3, 1, 4]\n\n'
-        '[referee.fouls]\npad_twice = "ask"\n'
-    )
-    path.write_text(text, "utf-8")
-    settings = read_settings(path)
-    assert format_changes(Settings()) == "\n"
-    again = tmp_path / "again.toml"
-    again.write_text(format_changes(settings), "utf-8")
-    assert read_settings(again) == settings
 
 
 @pytest.mark.slow

@@ -297,10 +297,11 @@ def _require_writable(path: Path) -> None:
 
 
 def _write(path: Path, settings: Settings) -> None:
-    from pi_controller.config.example import format_changes
+    """Write the settings that differ from the defaults."""
+    import tomlkit
 
     try:
-        atomic_write(path, format_changes(settings).encode())
+        atomic_write(path, tomlkit.dumps(settings.model_dump(mode="json", exclude_defaults=True)).encode())
     except OSError as error:
         raise UsageError(
             f"{path} cannot be written: {describe_error(error)}", "name a file in a folder of yours"

@@ -1,4 +1,4 @@
-"""Write settings as TOML: a commented example, the settings that are used, or those that differ from the defaults."""
+"""Write settings as TOML: a commented example, or the settings that are used."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,11 +30,6 @@ def format_settings(settings: Settings) -> str:
     return "\n".join(_format_settings(settings, Settings(), ())) + "\n"
 
 
-def format_changes(settings: Settings) -> str:
-    """Return a settings file with only the keys that differ from the defaults. It loads as `settings`."""
-    return "\n".join(_format_changes(settings, Settings(), ())).lstrip("\n") + "\n"
-
-
 def _format_example(model: Section, path: tuple[str, ...]) -> Iterator[str]:
     for key, field, section in list_fields(type(model)):
         value = getattr(model, key)
@@ -60,24 +55,6 @@ def _format_settings(model: Section, default: Section, path: tuple[str, ...]) ->
             yield from ("", heading, *_format_options(model.list_options(key), cast("dict[str, object]", value)))
         else:
             yield f"{key} = {format_value(value)}" + ("  # default" if value == usual else "")
-
-
-def _format_changes(model: Section, default: Section, path: tuple[str, ...]) -> Iterator[str]:
-    """Yield the changed keys of a section under its heading, then of its subsections."""
-    own: list[str] = []
-    inner: list[str] = []
-    for key, _, section in list_fields(type(model)):
-        value, usual = getattr(model, key), getattr(default, key)
-        if section is not None:
-            inner += _format_changes(value, usual, (*path, key))
-        elif isinstance(value, dict):
-            chosen = cast("dict[str, str]", value)
-            head = [f"\n[{'.'.join((*path, key))}]"] if chosen else []
-            inner += [*head, *(f"{name} = {format_value(text)}" for name, text in chosen.items())]
-        elif value != usual:
-            own.append(f"{key} = {format_value(value)}")
-    yield from [f"\n[{'.'.join(path)}]", *own] if own else []
-    yield from inner
 
 
 def _format_choices(options: Iterable[Option]) -> Iterator[str]:
