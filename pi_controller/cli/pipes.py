@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pi_controller.cli.arguments import Parser, add_actions, add_paper, open_actions
+from pi_controller.entry_points import PluginError
 from pi_controller.errors import UsageError, describe_error
 from pi_controller.referee.settings import FOUL_TREATMENTS, PRESETS, Mode, RefereeSettings
 from pi_controller.rules import registry
@@ -47,7 +48,7 @@ def score(argv: Sequence[str]) -> int:
 def _game_options(name: str) -> str:
     try:
         kind = registry.game_class(name)
-    except registry.GamePackageError as error:
+    except PluginError as error:
         return error.message
     lines = (f"options of {name} (version {kind.version}; {kind.source}):", *describe_options(kind.options))
     return "\n  ".join(lines)

@@ -14,12 +14,12 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, Literal, cast
 
-from pi_controller.errors import UsageError, describe_error
+from pi_controller.entry_points import PluginError, find_entry_points, load_entry_point, unusable
+from pi_controller.errors import UsageError
 from pi_controller.rules.base import Game
 from pi_controller.text import did_you_mean, format_value, join_words
 
@@ -34,25 +34,6 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 Part = Literal["referee", "display", "console", "people"]
 
 
-class GamePackageError(UsageError):
-    """Another package's game that cannot be played; `what` names the package."""
-
-    code = "game_package"
-
-
-@cache
-def find_entry_points(group: str = GROUP) -> Mapping[str, tuple[EntryPoint, ...]]:
-    """Return the entry points of other packages in `group` by name; several for one name if packages conflict.
-
-    Cached: call `find_entry_points.cache_clear()` after installing or removing a package.
-    """
-    found: dict[str, tuple[EntryPoint, ...]] = {}
-    for point in sorted(entry_points(group=group), key=lambda point: (point.name, point.value)):
-        if point not in found.get(point.name, ()):
-            found[point.name] = (*found.get(point.name, ()), point)
-    return found
-
-
 @cache
 def built_in_names() -> tuple[str, ...]:
     """Return the names of the games that have a folder in `pi_controller.games`."""
@@ -63,17 +44,17 @@ def built_in_names() -> tuple[str, ...]:
 def names() -> tuple[str, ...]:
     """Return the names of all games: the built-in ones, then those of other packages that are valid names."""
     built_in = built_in_names()
-    return (*built_in, *(name for name in find_entry_points() if name not in built_in and _NAME.fullmatch(name)))
+    return (*built_in, *(name for name in find_entry_points(GROUP) if name not in built_in and _NAME.fullmatch(name)))
 
 
 def game_class(name: str) -> type[Game[Any]]:
     """Return the class of the game `name`.
 
-    Raises `UsageError` for an unknown name, and `GamePackageError` if another package's game cannot be used.
+    Raises `UsageError` for an unknown name, and `PluginError` if another package's game cannot be used.
     """
     if name in built_in_names():
         return _load_built_in(name)
-    if name not in find_entry_points():
+    if name not in find_entry_points(GROUP):
         raise UsageError(
             "there is no game {name}{suggestion}",
             "games: {names}",
@@ -106,7 +87,7 @@ def _load_built_in(name: str) -> type[Game[Any]]:
             made = cast("type[Game[Any]]", found)
             if getattr(made, "name", None) == name:
                 return made
-    raise GamePackageError(
+    raise PluginError(
         "{module} has no game class with the name {quoted}",
         'set name = "{name}" in it',
         module=rules.__name__,
@@ -133,38 +114,17 @@ def game_module(name: str, part: Part) -> ModuleType | None:
 @cache
 def load_plugin(name: str) -> type[Game[Any]]:
     """Return the class of another package's game."""
-    point, *others = find_entry_points()[name]
-    if others:
-        raise _package_error(name, point, f"{describe_package(others[0])} has a game of that name too")
+    point, *others = find_entry_points(GROUP)[name]
     if not _NAME.fullmatch(name):
-        raise _package_error(name, point, "a game's name has lowercase letters, digits and _, and begins with a letter")
-    try:
-        found: object = point.load()
-    except Exception as error:
-        raise _package_error(name, point, f"{type(error).__name__}: {describe_error(error)}") from error
+        raise unusable(point, "a game's name has lowercase letters, digits and _, and begins with a letter")
+    found: object = load_entry_point(point, *others)
     if not (isinstance(found, type) and issubclass(found, Game)):
-        raise _package_error(name, point, f"{point.value} is no subclass of pi_controller.rules.base.Game")
+        raise unusable(point, f"{point.value} is no subclass of pi_controller.rules.base.Game")
     made = cast("type[Game[Any]]", found)
     missing = [key for key in ("version", "source", "options") if not hasattr(made, key)]
     if made.__abstractmethods__ or missing:
-        raise _package_error(
-            name, point, f"{made.__name__} lacks {join_words((*sorted(made.__abstractmethods__), *missing))}"
-        )
+        lacks = join_words((*sorted(made.__abstractmethods__), *missing))
+        raise unusable(point, f"{made.__name__} lacks {lacks}")
     if getattr(made, "name", None) != name:
-        raise _package_error(name, point, f"its class calls it {format_value(getattr(made, 'name', None))}")
+        raise unusable(point, f"its class calls it {format_value(getattr(made, 'name', None))}")
     return made
-
-
-def _package_error(name: str, point: EntryPoint, why: str) -> GamePackageError:
-    return GamePackageError(
-        "the game {name} of the package {point} cannot be played: {why}",
-        "update or uninstall that package; the other games can be played",
-        name=format_value(name),
-        point=describe_package(point),
-        why=why,
-    )
-
-
-def describe_package(point: EntryPoint) -> str:
-    """Return the name and version of the package that an entry point belongs to."""
-    return f"{point.dist.name} {point.dist.version}" if point.dist else point.value

@@ -17,21 +17,20 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from pi_controller.display.drawing import Rgb
 from pi_controller.display.lights import frame
-from pi_controller.errors import JournalError, MatError, UsageError, describe_error
+from pi_controller.entry_points import PluginError, load_function
+from pi_controller.errors import JournalError, MatError, describe_error
 from pi_controller.journal import file
-from pi_controller.rules.registry import describe_package, find_entry_points
 from pi_controller.table.table import Observer, Table
 from pi_controller.table.view import View, is_between_hides
 from pi_controller.table.watcher import TableWatcher
-from pi_controller.text import did_you_mean, format_value, join_words
+from pi_controller.text import format_value
 
 if TYPE_CHECKING:
     from pi_controller.referee.facts import Fact
@@ -46,40 +45,6 @@ CLOSING_S = 5.0
 """Longest wait for an observer when the table stops, s."""
 
 Scene = Callable[[View, float], Sequence[Rgb]]
-
-
-class PluginError(UsageError):
-    """Another package's observer or scene that cannot be used."""
-
-    code = "plugin"
-
-
-def load_function(group: str, name: str) -> Callable[..., Any]:
-    """Return the function that the entry point `name` of `group` names. Raises `PluginError`."""
-    found = find_entry_points(group)
-    kind = group.rpartition(".")[2].removesuffix("s")
-    if name not in found:
-        known = join_words(tuple(found)) or "none is installed"
-        raise PluginError(
-            f"there is no {kind} {format_value(name)}{did_you_mean(name, tuple(found))}", f"known: {known}"
-        )
-    point, *others = found[name]
-    if others:
-        raise _plugin_error(kind, point, f"{describe_package(others[0])} has one of that name too")
-    try:
-        made: object = point.load()
-    except Exception as error:
-        raise _plugin_error(kind, point, f"{type(error).__name__}: {describe_error(error)}") from error
-    if not callable(made):
-        raise _plugin_error(kind, point, f"{point.value} is no function")
-    return made
-
-
-def _plugin_error(kind: str, point: EntryPoint, why: str) -> PluginError:
-    return PluginError(
-        f"the {kind} {format_value(point.name)} of {describe_package(point)} cannot be used: {why}",
-        "update that package, or take its name out of the settings",
-    )
 
 
 def make_watcher(name: str, folder: Path) -> TableWatcher:

@@ -9,14 +9,15 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from outside_package import forget_packages, install_package
 from rich.console import Console as Terminal
 
 from pi_controller.config import read_settings
-from pi_controller.display import game_display
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.lights import frame
 from pi_controller.display.phrases import Phrases
 from pi_controller.display.terminal import TerminalTable, render_text
+from pi_controller.entry_points import PluginError
 from pi_controller.errors import UsageError
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.read_record import read_journal_record
@@ -38,44 +39,23 @@ GAME = "toy_countdown"
 TAKES = ("take 3", "take 1", "take 3", "take 2", "take 1")
 
 
-def forget():
-    """Forget what packages there are, as a new process would."""
-    looked_up = (
-        registry.find_entry_points,
-        registry.load_plugin,
-        registry.game_module,
-        game_display.get_show,
-    )
-    for once in (*looked_up, game_page.page_of_game):
-        once.cache_clear()
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """Return a folder in which the package lies as an installer leaves it: what builds it may not be there."""
     folder = tmp_path_factory.mktemp("site")
     project = tomllib.loads((PACKAGE / "pyproject.toml").read_text("utf-8"))["project"]
-    add(folder, project["name"], project["version"], project["entry-points"][registry.GROUP])
-    (folder / "toy_countdown.py").write_bytes((PACKAGE / "toy_countdown.py").read_bytes())
+    toy = (PACKAGE / "toy_countdown.py").read_text("utf-8")
+    install_package(folder, project["name"], project["version"], project["entry-points"], toy_countdown=toy)
     return folder
-
-
-def add(folder, package, version, points):
-    """Write what an installer writes of a package: its name and version, and its entry points."""
-    info = folder / f"{package.replace('-', '_')}-{version}.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n", "utf-8")
-    lines = "".join(f"{name} = {value}\n" for name, value in points.items())
-    (info / "entry_points.txt").write_text(f"[{registry.GROUP}]\n{lines}", "utf-8")
 
 
 @pytest.fixture
 def seventh(site, monkeypatch):
     monkeypatch.syspath_prepend(str(site))
-    forget()
+    forget_packages()
     yield registry.game(GAME)
     monkeypatch.undo()
-    forget()
+    forget_packages()
 
 
 @pytest.fixture
@@ -174,15 +154,16 @@ def test_broken_game_names_package_and_others_still_load(site, tmp_path, monkeyp
     (tmp_path / "toy_half.py").write_text(
         "from pi_controller.rules.base import Game\nclass Toy(Game):\n    name = 'toy_abstract'\n", "utf-8"
     )
-    add(tmp_path, "toy-broken", "3.2", {name: value for name, (value, _) in BROKEN.items()})
+    points = {name: value for name, (value, _) in BROKEN.items()}
+    install_package(tmp_path, "toy-broken", "3.2", {registry.GROUP: points})
     monkeypatch.syspath_prepend(str(site))
     monkeypatch.syspath_prepend(str(tmp_path))
-    forget()
+    forget_packages()
     try:
         for name, (_, why) in BROKEN.items():
-            with pytest.raises(registry.GamePackageError) as caught:
+            with pytest.raises(PluginError) as caught:
                 registry.game(name)
-            assert f"{name!r} of the package toy-broken 3.2 cannot be played: " in caught.value.message
+            assert f"{name!r} of toy-broken 3.2 cannot be used: " in caught.value.message
             assert why in caught.value.message
         assert registry.game(GAME).name == GAME
         assert registry.game("dakota").name == "dakota"
@@ -191,24 +172,24 @@ def test_broken_game_names_package_and_others_still_load(site, tmp_path, monkeyp
             registry.game("toy_countdwn")
     finally:
         monkeypatch.undo()
-        forget()
+        forget_packages()
     env = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{site}"}
     command = [sys.executable, "-m", "pi_controller", "score", "--help"]
     told = subprocess.run(command, capture_output=True, text=True, env=env, check=True).stdout
-    assert "the game 'toy_crash' of the package toy-broken 3.2 cannot be played" in told
+    assert "the game 'toy_crash' of toy-broken 3.2 cannot be used" in told
     assert "options of patol" in told
 
 
 def test_one_name_in_two_packages_is_neither(site, tmp_path, monkeypatch):
-    add(tmp_path, "toy-rival", "1", {GAME: "toy_rival:Toy", "dakota": "toy_rival:Toy"})
+    install_package(tmp_path, "toy-rival", "1", {registry.GROUP: {GAME: "toy_rival:Toy", "dakota": "toy_rival:Toy"}})
     monkeypatch.syspath_prepend(str(site))
     monkeypatch.syspath_prepend(str(tmp_path))
-    forget()
+    forget_packages()
     try:
-        with pytest.raises(registry.GamePackageError, match="has a game of that name too"):
+        with pytest.raises(PluginError, match="has one of that name too"):
             registry.game(GAME)
         assert registry.game("dakota").name == "dakota"
         assert registry.names().count("dakota") == 1
     finally:
         monkeypatch.undo()
-        forget()
+        forget_packages()

@@ -4,12 +4,14 @@ from types import SimpleNamespace
 
 import msgspec
 import pytest
+from outside_package import forget_packages, install_package
 
 from pi_controller.display.lights import frame
+from pi_controller.entry_points import PluginError, load_function
 from pi_controller.referee.facts import GameOpened
 from pi_controller.rules import registry
 from pi_controller.runtime import plugins
-from pi_controller.runtime.plugins import PluginError, WatcherFeed, load_function, make_scene, make_watcher
+from pi_controller.runtime.plugins import WatcherFeed, make_scene, make_watcher
 from pi_controller.simulation.plans import Mischief
 from pi_controller.simulation.simulation import Simulation
 from pi_controller.table.view import View, is_between_hides
@@ -27,26 +29,19 @@ def bright(view, t, pixels): return [(300, 0, 0)] * pixels
 def broken(view, t, pixels): return view.nothing
 """
 POINTS = {
-    plugins.OBSERVERS: {"quiet": "make", "fails": "fail", "number": "number", "gone": "gone"},
-    plugins.SCENES: {"red": "red", "short": "short", "bright": "bright", "broken": "broken"},
+    plugins.OBSERVERS: {"quiet": "seen:make", "fails": "seen:fail", "number": "seen:number", "gone": "seen:gone"},
+    plugins.SCENES: {"red": "seen:red", "short": "seen:short", "bright": "seen:bright", "broken": "seen:broken"},
 }
 
 
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
-    """Install a package with `POINTS`, as pip would write it."""
-    info = tmp_path / "seen-1.2.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: seen\nVersion: 1.2\n", "utf-8")
-    groups = [
-        f"[{group}]\n" + "".join(f"{n} = seen:{f}\n" for n, f in points.items()) for group, points in POINTS.items()
-    ]
-    (info / "entry_points.txt").write_text("\n".join(groups), "utf-8")
-    (tmp_path / "seen.py").write_text(SOURCE, "utf-8")
+    """Install a package with `POINTS`."""
+    install_package(tmp_path, "seen", "1.2", POINTS, seen=SOURCE)
     monkeypatch.syspath_prepend(tmp_path)
-    registry.find_entry_points.cache_clear()
+    forget_packages()
     yield
-    registry.find_entry_points.cache_clear()
+    forget_packages()
 
 
 class Kept(TableWatcher):

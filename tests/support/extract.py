@@ -33,6 +33,7 @@ _PACKAGE = Path(pi_controller.__file__).parent
 REFUSING = (
     "card/settings_request.py",
     "config",
+    "entry_points.py",
     "exhibit",
     "games",
     "hub/director.py",
