@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
 from typing import Any
 
 from pi_controller.errors import UsageError, describe_error
@@ -28,9 +29,12 @@ def find_entry_points(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
     return found
 
 
-def load_function(group: str, name: str) -> Callable[..., Any]:
-    """Return the function that the entry point `name` of `group` names. Raises `PluginError`."""
-    found = find_entry_points(group)
+def load_function(group: str, name: str, built_in: Mapping[str, str] = MappingProxyType({})) -> Callable[..., Any]:
+    """Return the function that the entry point `name` of `group` names. Raises `PluginError`.
+
+    `built_in` are this package's own, "module:function" by name, as an entry point has them.
+    """
+    found = {**find_entry_points(group), **{own: (EntryPoint(own, to, group),) for own, to in built_in.items()}}
     if name not in found:
         raise PluginError(
             "there is no {kind} {name}{suggestion}",

@@ -101,7 +101,7 @@ def test_the_reference_is_built_without_a_warning(tmp_path: Path):
 
 
 def test_there_are_lines_to_look_at():
-    assert len(PUBLIC) == 9
+    assert len(PUBLIC) == 10
     assert len({page for page, _ in COMMANDS}) >= 8
     assert len(COMMANDS) >= 50
     assert len(PIPES) >= 2

@@ -5,12 +5,14 @@ whole frame is sent, because the board may have restarted.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from pi_controller.board import wire
 from pi_controller.board.board_commands import BoardCommand
-from pi_controller.board.interfaces import Rgb, StripError
+from pi_controller.board.connection import BoardConnection
+from pi_controller.board.interfaces import Rgb, StripError, StripOptions
 from pi_controller.board.session import BoardSession
-from pi_controller.board.strips import CAP_MA, prepare_frame
+from pi_controller.board.strips import CAP_MA, LimitedStrip
 
 _MAX_RUN_PIXELS = 127
 """Largest number of pixels in a run."""
@@ -18,7 +20,7 @@ _WORTH = 3
 """From this number of pixels of one colour on, a separate run is shorter."""
 
 
-class BoardStrip:
+class BoardStrip(LimitedStrip):
     """A strip of `count` pixels on the board at the other end of `session`.
 
     `brightness` is 0 to 1, `cap_ma` the current limit of all pixels together. A frame shown without a board is sent
@@ -26,25 +28,17 @@ class BoardStrip:
     """
 
     def __init__(self, count: int, session: BoardSession, brightness: float = 1.0, cap_ma: float = CAP_MA) -> None:
-        self.count = count
-        self._brightness = brightness
-        self._cap_ma = cap_ma
-        self.wanted: list[Rgb] = [(0, 0, 0)] * count
-        self._shown: list[Rgb] | None = None
+        super().__init__(count, brightness, cap_ma)
+        self.wanted: Sequence[Rgb] = self.dark
+        self._shown: Sequence[Rgb] | None = None
         self._link: int = 0
         self._refused = False
-        self._open = True
         self._session = session
         session.commands.sources.append(self._next)
 
-    def __repr__(self) -> str:
-        return f"<BoardStrip {self.count} pixels{'' if self._open else ', closed'}>"
-
-    def show(self, frame: Sequence[Rgb]) -> None:
-        """Queue `frame`, dimmed and current-limited, for the session's next tick."""
-        if not self._open:
-            raise StripError("the light strip is closed", "open it again")
-        self.wanted = prepare_frame(frame, self.count, self._brightness, self._cap_ma)
+    def send(self, pixels: Sequence[Rgb]) -> None:
+        """Queue `pixels` for the session's next tick."""
+        self.wanted = pixels
         session = self._session
         if not session.up:
             return
@@ -57,8 +51,8 @@ class BoardStrip:
 
     def close(self) -> None:
         """Turn all pixels off. The board also does so itself when the host falls silent. Closing twice is fine."""
-        self._open = False
-        self.wanted = [(0, 0, 0)] * self.count
+        with suppress(StripError):
+            super().close()
 
     def _next(self) -> BoardCommand | None:
         session = self._session
@@ -81,6 +75,13 @@ class BoardStrip:
             return wire.lights_body(number, runs)
 
         return BoardCommand(body, done)
+
+
+def make_board_strip(options: StripOptions) -> BoardStrip:
+    """Return the strip on the board of `options.source`. Raises `StripError` if that is no board."""
+    if not isinstance(options.source, BoardConnection):
+        raise StripError("there is no board that could drive the light strip", "name its port in [board]")
+    return BoardStrip(options.count, options.source.session, options.brightness, options.cap_ma)
 
 
 def encode_changes(old: Sequence[Rgb] | None, new: Sequence[Rgb]) -> bytes:

@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from pi_controller.board.gpio import header_factory, no_pins, read_pi_model
-from pi_controller.board.interfaces import ButtonsError
+from pi_controller.board.interfaces import ButtonOptions, ButtonsError
 from pi_controller.errors import describe_error
 from pi_controller.extras import install_hint
 
@@ -154,6 +154,11 @@ class GpioButtons:
 
     def _edge(self, name: str, closed: bool) -> None:
         self._edges.put((name, self._clock(), closed))
+
+
+def make_gpio_buttons(options: ButtonOptions) -> GpioButtons:
+    """Return the buttons on pins of the Pi. Raises `ButtonsError`."""
+    return GpioButtons(options.pins, options.clock, options.settle_s)
 
 
 class MockButtons:

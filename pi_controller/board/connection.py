@@ -10,8 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from pi_controller.board.interfaces import Port
+from pi_controller.board.interfaces import BoardOptions, Port
 from pi_controller.board.messages import Gap, LinkDown, LinkUp, Message, Piezo
+from pi_controller.board.serial_port import SerialPort, find_port
 from pi_controller.board.session import BoardSession
 from pi_controller.errors import PortError
 
@@ -116,3 +117,9 @@ def coalesce(messages: Iterable[Message]) -> list[Message]:
         if len(run) > 1:
             out[at] = replace(run[0], samples=np.concatenate([block.samples for block in run]))
     return out
+
+
+def make_serial_board(options: BoardOptions) -> BoardConnection:
+    """Return the connection to the mat board on USB; its port is opened by `step`."""
+    port, timeout_s = options.port, options.write_timeout_s
+    return BoardConnection(lambda: SerialPort(find_port(port), timeout_s), options.magnetometers)

@@ -1,11 +1,14 @@
 """Hardware interfaces (protocols) of a board port, a light strip and the buttons, as the daemon uses them.
 
-Each has a real driver and a mock, and both pass the same contract suite.
+Each has a real driver and a mock, and both pass the same contract suite (`pi_controller.testing`). A driver's factory
+takes one argument: the options of its kind.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
+from pi_controller.board.message_source import Source
 from pi_controller.errors import MatError
 
 Rgb = tuple[int, int, int]
@@ -27,6 +30,43 @@ class ButtonsError(MatError, OSError):
     """The buttons' pins cannot be opened or read."""
 
     code = "buttons"
+
+
+@dataclass(frozen=True)
+class StripOptions:
+    """What a strip's factory gets: [strips] of the settings, and the board that may carry the strip."""
+
+    count: int
+    """The number of pixels."""
+    brightness: float = 1.0
+    """0 to 1."""
+    cap_ma: float = 2000.0
+    """Current limit of all pixels together, mA."""
+    pin: int = 0
+    """BCM number."""
+    address: str = ""
+    """Of a controller in the network."""
+    source: Source | None = None
+    """The board of the mat, open or not."""
+
+
+@dataclass(frozen=True)
+class ButtonOptions:
+    """What the buttons' factory gets: BCM pins by name, the clock of their times (s), and the time of a release."""
+
+    pins: Mapping[str, int]
+    clock: Callable[[], float]
+    settle_s: float = 0.020
+
+
+@dataclass(frozen=True)
+class BoardOptions:
+    """What a board's factory gets: [board] of the settings, and the clock of the times passed to `Source.step`."""
+
+    port: str
+    clock: Callable[[], float]
+    magnetometers: int = 0
+    write_timeout_s: float = 0.5
 
 
 class Port(Protocol):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pi_controller.board.interfaces import BoardOptions
 from pi_controller.board.messages import LinkDown, LinkUp, Message, Touch
 from pi_controller.board.resampler import RATES, REACHED, Resampler, grid_rate, measure_rate
 from pi_controller.errors import PortError
@@ -174,9 +175,10 @@ class PinsSource:
         return [LinkDown(t, error.message)] if is_news else []
 
 
-def pins_source(clock: Callable[[], float]) -> PinsSource:
-    """Return a closed source for this Pi's own pins; `clock` is the clock of the times passed to `step`."""
+def make_pins_board(options: BoardOptions) -> PinsSource:
+    """Return a closed source for this Pi's own pins."""
     from pi_controller.board.chips import ReaderProcess  # noqa: PLC0415
     from pi_controller.board.mpr121 import TouchChip, TouchThread, open_i2c  # noqa: PLC0415
 
+    clock = options.clock
     return PinsSource(lambda: ReaderProcess(clock), lambda: TouchThread(TouchChip(open_i2c), clock))

@@ -6,12 +6,13 @@ not.
 """
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Protocol
 
 from pi_controller.board import gpio
-from pi_controller.board.interfaces import FrameError, Rgb, StripError
+from pi_controller.board.interfaces import FrameError, Rgb, StripError, StripOptions
 from pi_controller.errors import describe_error
 from pi_controller.extras import install_hint
 
@@ -76,10 +77,19 @@ def prepare_frame(frame: Sequence[Rgb], count: int, brightness: float, cap_ma: f
     return limit_current(frame if brightness >= 1.0 else scale_brightness(frame, brightness), cap_ma)
 
 
-class MemoryStrip:
-    """A strip in memory, for the demo, a table without lights, and tests.
+class LimitedStrip(ABC):
+    """A strip of `count` pixels whose frames are checked, dimmed by `brightness` (0 to 1) and limited to `cap_ma` (mA).
 
-    `shown` is the frame as it would be sent: dimmed and current-limited.
+    A driver is a subclass that sends pixels:
+
+    >>> class Printer(LimitedStrip):
+    ...     def send(self, pixels):
+    ...         print(*pixels)
+    >>> strip = Printer(2, brightness=0.5)
+    >>> strip.show([(200, 0, 0), (0, 0, 9)])
+    (100, 0, 0) (0, 0, 4)
+    >>> strip.close()
+    (0, 0, 0) (0, 0, 0)
     """
 
     def __init__(self, count: int, brightness: float = 1.0, cap_ma: float = CAP_MA) -> None:
@@ -87,83 +97,104 @@ class MemoryStrip:
         self._brightness = brightness
         self._cap_ma = cap_ma
         self._open = True
-        self.shown: list[Rgb] = [(0, 0, 0)] * count
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.count} pixels{'' if self._open else ', closed'}>"
+
+    @property
+    def dark(self) -> list[Rgb]:
+        """A frame without light."""
+        return [(0, 0, 0)] * self.count
+
+    @abstractmethod
+    def send(self, pixels: Sequence[Rgb]) -> None:
+        """Light the strip with `pixels`, which are dimmed and limited. Raises `StripError`."""
+
+    def release(self) -> None:  # noqa: B027 - a strip in memory has nothing to release
+        """Release what the strip has opened; called once, after its last frame."""
 
     def show(self, frame: Sequence[Rgb]) -> None:
-        """Set `shown` to `frame`, dimmed and current-limited. Raises `StripError` after `close`."""
+        """Send `frame`, dimmed and limited. Raises `FrameError` or `StripError`."""
         if not self._open:
-            raise _closed()
-        self.shown = prepare_frame(frame, self.count, self._brightness, self._cap_ma)
+            raise StripError("the light strip is closed", "open it again")
+        self.send(prepare_frame(frame, self.count, self._brightness, self._cap_ma))
 
     def close(self) -> None:
-        """Turn all pixels off."""
+        """Turn all pixels off and release the strip. Closing twice is fine."""
+        if not self._open:
+            return
         self._open = False
-        self.shown = [(0, 0, 0)] * self.count
+        try:
+            self.send(self.dark)
+        finally:
+            self.release()
 
 
-class NeoPixelStrip:
-    """A strip of `count` WS2812 pixels on BCM pin `pin`, by adafruit-circuitpython-neopixel.
+class MemoryStrip(LimitedStrip):
+    """A strip in memory, for the demo, a table without lights, and tests.
 
-    On pin 10 (SPI0 MOSI) it needs no root on any Pi. `brightness` is 0 to 1, `cap_ma` the current limit of all pixels.
-    `open_pixels` replaces the hardware in tests. Raises `StripError` if the strip cannot be opened.
+    `shown` is the frame as it would be sent: dimmed and limited.
+    """
+
+    def __init__(self, count: int, brightness: float = 1.0, cap_ma: float = CAP_MA) -> None:
+        super().__init__(count, brightness, cap_ma)
+        self.shown: Sequence[Rgb] = self.dark
+
+    def send(self, pixels: Sequence[Rgb]) -> None:
+        """Set `shown`."""
+        self.shown = pixels
+
+
+class NeoPixelStrip(LimitedStrip):
+    """A strip of WS2812 pixels on BCM pin `pin`, by adafruit-circuitpython-neopixel.
+
+    On pin 10 (SPI0 MOSI) it needs no root on any Pi. `open_pixels` replaces the hardware in tests. Raises `StripError`
+    if the strip cannot be opened.
     """
 
     def __init__(
         self,
         count: int,
-        pin: int = 10,
+        pin: int = SPI_PIN,
         brightness: float = 1.0,
         cap_ma: float = CAP_MA,
         open_pixels: Callable[[int, int], Pixels] | None = None,
     ) -> None:
-        self.count = count
-        self._pin = pin
-        self._brightness = brightness
-        self._cap_ma = cap_ma
-        self._pixels: Pixels | None = (open_pixels or open_neopixel)(pin, count)
+        super().__init__(count, brightness, cap_ma)
+        self._pixels = (open_pixels or open_neopixel)(pin, count)
         try:
-            self._send([(0, 0, 0)] * count)  # pixels keep the last frame of the program that drove them before
+            self.send(self.dark)  # pixels keep the last frame of the program that drove them before
         except StripError:
-            self._give_back()  # otherwise a second try finds the pin in use
+            self.release()  # otherwise a second try finds the pin in use
             raise
 
-    def __repr__(self) -> str:
-        return f"<NeoPixelStrip {self.count} pixels on GPIO{self._pin}{'' if self._pixels else ', closed'}>"
-
-    def show(self, frame: Sequence[Rgb]) -> None:
-        """Send `frame`, dimmed and current-limited."""
-        if self._pixels is None:
-            raise _closed()
-        self._send(prepare_frame(frame, self.count, self._brightness, self._cap_ma))
-
-    def close(self) -> None:
-        """Turn all pixels off and release the pin."""
-        if self._pixels is None:
-            return
+    def send(self, pixels: Sequence[Rgb]) -> None:
+        """Set the pixels, then send them all."""
         try:
-            self._send([(0, 0, 0)] * self.count)
-        finally:
-            self._give_back()
-
-    def _give_back(self) -> None:
-        pixels, self._pixels = self._pixels, None
-        # the library's own `deinit` sends once more and can fail before it frees the pin, so the pin is freed directly
-        pin = getattr(pixels, "pin", None)
-        if pin is not None:
-            pin.deinit()
-
-    def _send(self, frame: Sequence[Rgb]) -> None:
-        pixels = self._pixels
-        assert pixels is not None
-        try:
-            for n, pixel in enumerate(frame):
-                pixels[n] = pixel
-            pixels.show()
+            for n, pixel in enumerate(pixels):
+                self._pixels[n] = pixel
+            self._pixels.show()
         except (OSError, RuntimeError) as error:
             raise StripError(
                 f"the light strip cannot be written: {describe_error(error)}",
                 "check [strips] pin and the SPI setting of the Pi",
             ) from error
+
+    def release(self) -> None:
+        """Free the pin; the library's own `deinit` sends once more and can fail before it does."""
+        pin = getattr(self._pixels, "pin", None)
+        if pin is not None:
+            pin.deinit()
+
+
+def make_memory_strip(options: StripOptions) -> MemoryStrip:
+    """Return a strip in memory."""
+    return MemoryStrip(options.count, options.brightness, options.cap_ma)
+
+
+def make_neopixel_strip(options: StripOptions) -> NeoPixelStrip:
+    """Return the strip on a pin of the Pi. Raises `StripError`."""
+    return NeoPixelStrip(options.count, options.pin, options.brightness, options.cap_ma)
 
 
 def needs_root(pin: int, model: str) -> bool:
@@ -202,7 +233,3 @@ def open_neopixel(pin: int, count: int) -> Pixels:
             f"the light strip on GPIO{pin} cannot be opened: {describe_error(error)}",
             "check [strips] pin; on a Pi up to 4 pins other than 10 need root",
         ) from error
-
-
-def _closed() -> StripError:
-    return StripError("the light strip is closed", "open it again")

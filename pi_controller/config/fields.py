@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
+from pi_controller.board import drivers
 from pi_controller.board.gpio import PINS
 from pi_controller.pads import are_distinct_pads
 from pi_controller.rules.options import Option
@@ -20,6 +21,7 @@ from pi_controller.text import (
     MAX_NAME_CHARS,
     NAME_LENGTH,
     Sentence,
+    did_you_mean,
     format_value,
     is_code,
     is_file,
@@ -78,6 +80,29 @@ class SettingsPath:
         return str(path) if isinstance(value, str) else path
 
 
+@dataclass(frozen=True)
+class DriverNames:
+    """Marks and checks a setting that names a driver of `group`, or is "none"."""
+
+    group: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that the setting takes."""
+        return (*drivers.list_drivers(self.group), "none")
+
+    def check(self, name: str) -> str:
+        """Return `name`. Raises `InvalidValueError` if there is no such driver."""
+        if name == "none" or drivers.has_driver(self.group, name):
+            return name
+        raise InvalidValueError(
+            "must be {names}, not {name}{near}",
+            names=join_or(f'"{one}"' for one in self.names),
+            name=format_value(name),
+            near=did_you_mean(name, self.names),
+        )
+
+
 class TimeOfDay:
     """Marks a setting that is a time of day or empty, so that a form shows a field for times."""
 
@@ -86,6 +111,11 @@ def path_mark(field: FieldInfo) -> SettingsPath | None:
     """Return the mark of a field that holds a path or a tuple of paths, else None."""
     of_items = (mark for item in get_args(field.annotation) for mark in get_args(item)[1:])
     return next((mark for mark in (*field.metadata, *of_items) if isinstance(mark, SettingsPath)), None)
+
+
+def driver_mark(field: FieldInfo) -> DriverNames | None:
+    """Return the mark of a field that names a driver, else None."""
+    return next((mark for mark in field.metadata if isinstance(mark, DriverNames)), None)
 
 
 class Section(BaseModel):
@@ -134,6 +164,8 @@ def describe_values(field: FieldInfo) -> Sentence:
         kind = next(one for one in get_args(kind) if one is not NoneType)
     if get_origin(kind) is Literal:
         return join_or(f'"{word}"' if isinstance(word, str) else str(word) for word in get_args(kind))
+    if (driver := driver_mark(field)) is not None:
+        return join_or(f'"{name}"' for name in driver.names)
     bounds = {
         name: getattr(rule, name) for rule in field.metadata for name in ("ge", "gt", "le") if hasattr(rule, name)
     }
@@ -211,14 +243,15 @@ def _check_port(text: str) -> str:
     raise InvalidValueError('must be "auto", "none" or a path like "/dev/ttyACM0", not {text}', text=format_value(text))
 
 
-def _check_port_or_pins(text: str) -> str:
-    if text == "pins":
+def _check_board_port(text: str) -> str:
+    if drivers.has_driver(drivers.BOARDS, text):
         return text
     try:
         return _check_port(text)
     except ValueError as error:
+        names = join_or(f'"{name}"' for name in DriverNames(drivers.BOARDS).names)
         raise InvalidValueError(
-            'must be "auto", "none", "pins" or a path like "/dev/ttyACM0", not {text}', text=format_value(text)
+            'must be {names} or a path like "/dev/ttyACM0", not {text}', names=names, text=format_value(text)
         ) from error
 
 
@@ -364,9 +397,14 @@ PinOrNone = Annotated[
 ]
 Pads = Annotated[tuple[int, ...], BeforeValidator(_parse_pads), _takes("a list of pads, nearest first: [2, 3, 1, 4]")]
 Port = Annotated[str, AfterValidator(_check_port), _takes('"none" or a path like "/dev/ttyACM1"')]
-PortOrPins = Annotated[
-    str, AfterValidator(_check_port_or_pins), _takes('"auto" or "none" or "pins" or a path like "/dev/ttyACM0"')
+BoardPort = Annotated[
+    str,
+    AfterValidator(_check_board_port),
+    _takes('"auto", "none", "pins", "/dev/ttyACM0", or a driver'),
 ]
+_STRIPS, _BUTTONS = DriverNames(drivers.STRIPS), DriverNames(drivers.BUTTONS)
+StripDriver = Annotated[str, _STRIPS, AfterValidator(_STRIPS.check)]
+ButtonDriver = Annotated[str, _BUTTONS, AfterValidator(_BUTTONS.check)]
 Profile = Annotated[
     str,
     _matches(r"|[A-Za-z0-9][A-Za-z0-9_-]{0,39}", "up to 40 letters, digits, - and _"),

@@ -308,7 +308,7 @@ class BoardSection(Section):
     """The mat board on USB, or the sensors on the Pi's own pins."""
 
     # one key, so that no two can contradict each other: "none" was said here already
-    port: fields.PortOrPins = Field(
+    port: fields.BoardPort = Field(
         default="auto", description='"auto" finds the board, "pins" are the Pi\'s own, "none": the judge\'s console'
     )
     profile: fields.Profile = Field(
@@ -350,13 +350,16 @@ class MatSection(Section):
 class StripsSection(Section):
     """The light strips."""
 
-    kind: Literal["pi", "board", "memory", "none"] = Field(
+    kind: fields.StripDriver = Field(
         default="none",
-        description='WS2812 pixels on a pin of the "pi" or of the mat\'s "board"; "memory" shows no lights',
+        description="pixels on a pin, on the mat's board, of a WLED controller, or in memory only",
     )
     pin: fields.Pin = Field(
         default_factory=lambda: pinmap().pi.strip_pin,
         description="BCM number; up to the Pi 4 all except 10 need root, which the service does not have",
+    )
+    address: fields.HostOrNone = Field(
+        default="", description='the controller\'s name or number in the network, with kind = "wled"'
     )
     brightness: float = Field(default=0.5, ge=0.0, le=1.0, description="1.0 is full brightness")
     current_cap_ma: float = Field(
@@ -368,6 +371,12 @@ class StripsSection(Section):
     scene: fields.Scene = Field(
         default="", description="what the strips show: the scene of an installed package; empty: the sticks"
     )
+
+    @model_validator(mode="after")
+    def _check_address(self) -> StripsSection:
+        missing = self.kind == "wled" and not self.address
+        raise_issues([SettingsIssue(("address",), "is missing: name the WLED controller")] if missing else [])
+        return self
 
 
 def _mapped_pin(button: str) -> Callable[[], int]:
@@ -416,7 +425,7 @@ class ButtonPins(Section):
 class ButtonsSection(Section):
     """The buttons at the mat."""
 
-    kind: Literal["pi", "none"] = Field(default="none", description='"pi" reads buttons on pins')
+    kind: fields.ButtonDriver = Field(default="none", description='"pi" reads buttons on pins')
     settle_ms: float = Field(
         default=20.0, ge=1.0, le=500.0, description="milliseconds after its release until a button can be pressed again"
     )

@@ -18,13 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from pi_controller.board.board_strip import BoardStrip
+from pi_controller.board import drivers
 from pi_controller.board.connection import BoardConnection
-from pi_controller.board.interfaces import Buttons, Strip
+from pi_controller.board.interfaces import BoardOptions, ButtonOptions, Buttons, Strip, StripOptions
 from pi_controller.board.message_source import NoSource, Source
-from pi_controller.board.pins import pins_source
-from pi_controller.board.serial_port import SerialPort, find_port
-from pi_controller.board.strips import MemoryStrip, NeoPixelStrip
 from pi_controller.calibration.profile import Profile
 from pi_controller.calibration.profile import load_profile as read_profile
 from pi_controller.config import Settings
@@ -303,28 +300,28 @@ def make_source(settings: Settings, clock: Callable[[], float] = time.monotonic)
     wanted = settings.board
     if wanted.port == "none":
         return NoSource()
-    if wanted.port == "pins":
-        return pins_source(clock)
-    return BoardConnection(lambda: SerialPort(find_port(wanted.port), wanted.write_timeout_s), settings.magnetometers)
+    name = wanted.port if drivers.has_driver(drivers.BOARDS, wanted.port) else "auto"
+    options = BoardOptions(wanted.port, clock, settings.magnetometers, wanted.write_timeout_s)
+    return drivers.load_driver(drivers.BOARDS, name)(options)
 
 
 def make_strip(settings: Settings, source: Source) -> Strip | None:
-    """Return the LED strip, which may be connected to the board `source`; None if the settings have none."""
-    count, wanted = pinmap().lights.count, settings.strips
-    if wanted.kind == "board" and isinstance(source, BoardConnection):
-        return BoardStrip(count, source.session, wanted.brightness, wanted.current_cap_ma)
-    if wanted.kind == "pi":
-        return NeoPixelStrip(count, wanted.pin, wanted.brightness, wanted.current_cap_ma)
-    return MemoryStrip(count, wanted.brightness, wanted.current_cap_ma) if wanted.kind == "memory" else None
+    """Return the LED strip, which may be connected to the board `source`; None if there is none."""
+    wanted = settings.strips
+    if wanted.kind == "none" or (wanted.kind == "board" and not isinstance(source, BoardConnection)):
+        return None
+    count, brightness, cap_ma = pinmap().lights.count, wanted.brightness, wanted.current_cap_ma
+    options = StripOptions(count, brightness, cap_ma, wanted.pin, wanted.address, source)
+    return drivers.load_driver(drivers.STRIPS, wanted.kind)(options)
 
 
 def make_buttons(settings: Settings, clock: Callable[[], float]) -> Buttons | None:
-    """Return the buttons on the pins in `settings`, or None; `clock` gives the times of presses."""
-    if settings.buttons.kind == "none":
+    """Return the buttons in `settings`, or None; `clock` gives the times of presses."""
+    wanted = settings.buttons
+    if wanted.kind == "none":
         return None
-    from pi_controller.board.buttons import GpioButtons  # noqa: PLC0415 - only a Pi has pins
-
-    return GpioButtons(settings.button_pins, clock, settings.buttons.settle_ms / 1000)
+    options = ButtonOptions(settings.button_pins, clock, wanted.settle_ms / 1000)
+    return drivers.load_driver(drivers.BUTTONS, wanted.kind)(options)
 
 
 def _web(

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from pydantic import BaseModel
 
 from pi_controller.board.connection import BoardConnection
-from pi_controller.board.message_source import Source
+from pi_controller.board.message_source import NoSource, Source
 from pi_controller.board.pins import STARTS_S, PinsSource
 from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.detectors import Detectors
@@ -146,8 +146,11 @@ def _mat(settings: Settings, progress: Callable[[float], None]) -> list[Finding]
                 source.session.request_self_test()
                 _listen(source, ears, progress, ANSWER_S)
                 return [*doctor_checks.link_lines(source, ears), *ears.lines()]
-            case _:
+            case NoSource():
                 return [*doctor_checks.link_lines(None, ears), *ears.lines()]
+            case _:
+                _listen(source, ears, progress, STARTS_S)
+                return [doctor_checks.driver_line(settings.board.port, source), *ears.lines()]
     finally:
         source.close()
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.board import wire
 from pi_controller.board.connection import BoardConnection
+from pi_controller.board.message_source import Source
 from pi_controller.calibration.mat_diagnosis import BUS_HINT
 from pi_controller.calibration.sensor_listener import SensorListener
 from pi_controller.host.findings import Finding, Group
@@ -153,6 +154,16 @@ def _bus(ears: SensorListener) -> Finding:
     if overflows:
         return LINK.fails("bus", f"{overflows} overflows on the board; {found}", FLASH_HINT)
     return LINK.passes("bus", found)
+
+
+def driver_line(name: str, source: Source) -> Finding:
+    """Return the line for the link of another package's board driver `name`."""
+    if source.up:
+        return LINK.passes("port", f"the driver {name}: {source.port.name if source.port else 'open'}")
+    missing = source.missing
+    if missing is not None:
+        return LINK.fails("port", missing.message, missing.hint)
+    return LINK.fails("port", source.why or "no readings yet", f"see the manual of the driver {name}")
 
 
 def board_events(ears: SensorListener) -> Iterator[Finding]:

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 
 from pi_controller.board.gpio import header_factory, no_pins
 from pi_controller.board.interfaces import ButtonsError, Strip, StripError
+from pi_controller.board.message_source import NoSource
 from pi_controller.board.pins import PinsSource
 from pi_controller.board.resampler import LATE_S, RATES
-from pi_controller.board.strips import NeoPixelStrip
+from pi_controller.board.wled import read_info
 from pi_controller.calibration.sensor_listener import SensorListener
 from pi_controller.config import Settings
+from pi_controller.entry_points import PluginError
 from pi_controller.errors import describe_error
 from pi_controller.host.findings import Finding, Group
 from pi_controller.pinmap import pinmap
+from pi_controller.runtime.assembly import make_strip
 
 if TYPE_CHECKING:
     from gpiozero import Factory
@@ -32,9 +35,9 @@ NOTE = "slower than the board: soft strokes may be missed, and the judge confirm
 def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Finding]:
     """Yield a line for each button: its pin opens and reads released. `factory` is gpiozero's, for tests."""
     wanted = settings.button_pins
-    if settings.buttons.kind == "none":
+    if settings.buttons.kind != "pi":
         for name in wanted:
-            yield PINS.absent(f"button {name}", 'no buttons: [buttons] kind = "none"')
+            yield PINS.absent(f"button {name}", f'on no pin: [buttons] kind = "{settings.buttons.kind}"')
         return
     try:
         from gpiozero import DigitalInputDevice  # noqa: PLC0415 - it takes long to import on a small Pi
@@ -71,21 +74,34 @@ def strips(settings: Settings, opened: Callable[[], Strip] | None = None) -> Ite
     if wanted.kind == "board" and opened is None:
         yield PINS.absent("light strips", "on the board: only a person can see whether they shine")
         return
-    if wanted.kind != "pi" and opened is None:
+    if wanted.kind in {"memory", "none"} and opened is None:
         yield PINS.absent("light strips", f'none driven: [strips] kind = "{wanted.kind}"')
         return
     try:
-        strip = opened() if opened else NeoPixelStrip(count, wanted.pin, wanted.brightness, wanted.current_cap_ma)
+        if wanted.kind == "wled" and opened is None:
+            yield _wled(wanted.address, count)
+            return
+        strip = opened() if opened else make_strip(settings, NoSource())
+        assert strip is not None
         try:
             strip.show([*FIRST_PIXELS, *[DIM] * (count - len(FIRST_PIXELS))])
         finally:
             strip.close()
-    except StripError as error:
+    except (StripError, PluginError) as error:
         yield PINS.fails("light strips", error.message, error.hint)
     else:
         asked = "the first three red, green and blue, the rest dim white: did you see that?"
         wrong = "Other colours: the strip has another order than a WS2812"
         yield PINS.passes("light strips", f"{count} pixels were lit for a moment, {asked} {wrong}")
+
+
+def _wled(host: str, count: int) -> Finding:
+    """Return the line of a WLED controller. Raises `StripError` if it does not answer."""
+    info = read_info(host)
+    found = f"{info.name}, WLED {info.version}, has {info.pixels} pixels"
+    if info.pixels < count:
+        return PINS.fails("light strips", found, f"the table lights {count}: set their number on the controller's page")
+    return PINS.passes("light strips", f"{found}: set its own limit of current, too")
 
 
 def sensors(source: PinsSource, ears: SensorListener) -> Iterator[Finding]:

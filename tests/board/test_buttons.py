@@ -10,6 +10,7 @@ from pi_controller.board.buttons import MIN_PRESS_S, NAMES, GpioButtons, MockBut
 from pi_controller.board.interfaces import ButtonsError
 from pi_controller.config import Settings
 from pi_controller.pinmap import pinmap
+from pi_controller.testing import ButtonsContract
 from pi_controller.tools import pin_checks
 
 PINS = {**pinmap().pi.buttons, "ready_a": 26, "ready_b": 27}
@@ -44,69 +45,33 @@ class GpioRig:
         self.factory.reset()
 
 
-class MockRig:
-    def __init__(self):
-        self.now = 0.0
-        self.buttons = MockButtons()
-        self.contact = self.buttons.contact
+class TestGpioButtons(ButtonsContract):
+    def open_buttons(self, options):
+        factory = MockFactory()
+        self.opened.callback(factory.reset)
 
-    def run_to(self, t, tick=0.01):
-        for n in range(1, round((t - self.now) / tick) + 1):
-            self.buttons.tick(self.now + n * tick)
-        self.now = t
+        def contact(name, closed):
+            pin = factory.pin(options.pins[name])
+            pin.drive_low() if closed else pin.drive_high()
 
-    def close(self):
-        self.buttons.close()
+        return GpioButtons(options.pins, options.clock, options.settle_s, factory=factory), contact
 
 
-@pytest.fixture(params=[GpioRig, MockRig])
-def rig(request):
-    rig = request.param()
-    yield rig
-    rig.close()
+class TestMockButtons(ButtonsContract):
+    def open_buttons(self, options):
+        buttons = MockButtons()
+        return buttons, lambda name, closed: buttons.contact(name, options.clock(), closed)
 
 
-@pytest.fixture
-def heard(rig):
+def test_presses_before_listen_are_dropped():
+    buttons = MockButtons()
+    buttons.press("ready", 0.1)
+    buttons.tick(0.5)
     heard = []
-    rig.buttons.listen(lambda name, t: heard.append((name, t)))
-    return heard
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_each_button_is_reported_once_by_name(rig, heard, name):
-    rig.contact(name, 0.123, True)
-    rig.contact(name, 0.223, False)
-    rig.run_to(1.0)
-    assert heard == [(name, 0.123)]
-
-
-def test_buttons_do_not_disturb_each_other(rig, heard):
-    for name, t in (("toss_a", 0.200), ("ready", 0.201), ("toss_b", 0.2005)):
-        rig.contact(name, t, True)
-        rig.contact(name, t + 0.1, False)
-    rig.run_to(1.0)
-    assert heard == [("toss_a", 0.200), ("toss_b", 0.2005), ("ready", 0.201)]
-
-
-def test_presses_before_listen_are_dropped(rig):
-    rig.contact("ready", 0.1, True)
-    rig.contact("ready", 0.2, False)
-    rig.run_to(0.5)
-    heard = []
-    rig.buttons.listen(lambda name, t: heard.append((name, t)))
-    rig.contact("shown", 0.6, True)
-    rig.run_to(1.0)
+    buttons.listen(lambda name, t: heard.append((name, t)))
+    buttons.press("shown", 0.6)
+    buttons.tick(1.0)
     assert heard == [("shown", 0.6)]
-
-
-def test_closed_buttons_are_silent_and_close_twice(rig, heard):
-    rig.contact("ready", 0.1, True)
-    rig.run_to(0.1)
-    rig.buttons.close()
-    rig.buttons.close()
-    rig.buttons.tick(0.5)
-    assert heard == []
 
 
 # gpiozero alone

@@ -9,10 +9,9 @@ from pins_world import PinsWorld
 
 from pi_controller.board.buttons import MockButtons
 from pi_controller.board.chips import SCAN
-from pi_controller.board.connection import BoardConnection
-from pi_controller.board.message_source import NoSource
+from pi_controller.board.interfaces import BoardOptions
 from pi_controller.board.messages import Gap, LinkDown, LinkUp, Piezo, Touch
-from pi_controller.board.pins import MEASURE_S, RETRY_S, SILENT_S, STARTS_S, pins_source
+from pi_controller.board.pins import MEASURE_S, RETRY_S, SILENT_S, STARTS_S, make_pins_board
 from pi_controller.board.resampler import LATE_S, RATES, Resampler, grid_rate
 from pi_controller.games.dakota.people import Players
 from pi_controller.games.dakota.referee import DakotaReferee
@@ -26,6 +25,7 @@ from pi_controller.sensing.sensors import MatSensors
 from pi_controller.sensing.strikes import StrikeDetector
 from pi_controller.table.mats import Mat
 from pi_controller.table.table import Table
+from pi_controller.testing import BoardContract
 
 HIDES = 6
 
@@ -226,16 +226,14 @@ def test_strikes_and_hands_are_detected():
     ]
 
 
-def test_it_has_the_face_of_a_listener():
-    pins = PinsWorld(12)
-    for face in ("step", "close", "why", "missing", "port", "sent", "up", "pinging"):
-        for source in (pins.source, BoardConnection(lambda: None), NoSource()):
-            assert hasattr(source, face), (source, face)
-    up(pins)
-    pins.source.close()
-    pins.source.close()
-    assert pins.source.port is None
-    assert pins_source(lambda: 0.0).port is None  # opens nothing by itself
+class TestPinsBoard(BoardContract):
+    def open_board(self):
+        pins = PinsWorld(12)
+        return pins.source, pins.world.advance
+
+
+def test_pins_board_opens_nothing_by_itself():
+    assert make_pins_board(BoardOptions("pins", lambda: 0.0)).port is None
 
 
 @pytest.mark.slow

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from recording_strip import RecordingStrip
 
 from pi_controller.board.board_strip import BoardStrip
-from pi_controller.board.interfaces import FrameError, StripError
-from pi_controller.board.strips import SPI_PIN, MemoryStrip, NeoPixelStrip, current_ma, limit_current, needs_root
+from pi_controller.board.interfaces import StripError
+from pi_controller.board.strips import SPI_PIN, NeoPixelStrip, current_ma, limit_current, make_memory_strip, needs_root
 from pi_controller.extras import install_hint
+from pi_controller.testing import StripContract
 
 DARK = (0, 0, 0)
 WHITE = (255, 255, 255)
@@ -56,108 +57,46 @@ def test_scaled_frame_uses_most_of_current_cap(frame, cap):
     assert current_ma(out) >= min(cap, current_ma(frame)) - len(frame) * 3 * 20 / 255
 
 
-# the contract
+class TestNeoPixelStrip(StripContract):
+    def open_strip(self, options):
+        wires = []
+
+        def open_pixels(pin, n):
+            assert pin == SPI_PIN
+            wires.append(RecordingStrip(n))
+            return wires[0]
+
+        def read():
+            data = wires[0].sent[-1]
+            return [(data[i + 1], data[i], data[i + 2]) for i in range(0, len(data), 3)]
+
+        strip = NeoPixelStrip(
+            options.count, brightness=options.brightness, cap_ma=options.cap_ma, open_pixels=open_pixels
+        )
+        return strip, read
 
 
-def neo(count, **settings):
-    wires = []
-
-    def open_pixels(pin, n):
-        assert pin == 10
-        wires.append(RecordingStrip(n))
-        return wires[0]
-
-    strip = NeoPixelStrip(count, open_pixels=open_pixels, **settings)
-
-    def out():
-        data = wires[0].sent[-1]
-        assert len(data) == 3 * count
-        return [(data[i + 1], data[i], data[i + 2]) for i in range(0, len(data), 3)]
-
-    return strip, out
+class TestMemoryStrip(StripContract):
+    def open_strip(self, options):
+        strip = make_memory_strip(options)
+        return strip, lambda: strip.shown
 
 
-def memory(count, **settings):
-    strip = MemoryStrip(count, **settings)
-    return strip, lambda: strip.shown
+class TestBoardStrip(StripContract):
+    """On the real firmware's sampler, behind a session."""
 
+    def open_strip(self, options):
+        rig = Rig()
+        rig.board.PIXELS = options.count
+        rig.board.pixels = [WHITE] * options.count
+        strip = BoardStrip(options.count, rig.session, options.brightness, options.cap_ma)
+        rig.connect()
 
-def board(count, **settings):
-    """A strip on the real firmware's sampler, behind a session."""
-    rig = Rig()
-    rig.board.PIXELS = count
-    rig.board.pixels = [WHITE] * count
-    strip = BoardStrip(count, rig.session, **settings)
-    rig.connect()
+        def read():
+            rig.run(0.1)
+            return rig.board.strip
 
-    def out():
-        rig.run(0.1)
-        return rig.board.strip
-
-    return strip, out
-
-
-@pytest.fixture(params=[neo, memory, board])
-def make(request):
-    return request.param
-
-
-def test_it_starts_dark(make):
-    strip, out = make(5)
-    assert strip.count == 5
-    assert out() == [DARK] * 5
-
-
-def test_it_shows_a_frame(make):
-    strip, out = make(3)
-    strip.show([(1, 2, 3), DARK, WHITE])
-    assert out() == [(1, 2, 3), DARK, WHITE]
-
-
-def test_it_dims(make):
-    strip, out = make(2, brightness=0.5)
-    strip.show([(200, 100, 1), WHITE])
-    assert out() == [(100, 50, 0), (127, 127, 127)]
-
-
-def test_brightness_nought_is_dark(make):
-    strip, out = make(2, brightness=0.0)
-    strip.show([WHITE] * 2)
-    assert out() == [DARK] * 2
-
-
-def test_it_keeps_under_the_cap(make):
-    strip, out = make(69)
-    strip.show([WHITE] * 69)
-    assert 1900 < current_ma(out()) <= 2000
-
-
-def test_cap_applies_after_brightness(make):
-    # dimmed to a quarter, 69 white pixels draw 1.1 A: under the cap, so not dimmed once more
-    strip, out = make(69, brightness=0.25)
-    strip.show([WHITE] * 69)
-    assert out() == [(63, 63, 63)] * 69
-
-
-@pytest.mark.parametrize(
-    "frame", [[DARK], [DARK] * 3, [(0, 0), DARK], [(0, 0, 256), DARK], [(0, -1, 0), DARK], [(0, 0.5, 0), DARK]]
-)
-def test_wrong_frame_is_refused_and_strip_unchanged(make, frame):
-    strip, out = make(2)
-    strip.show([(9, 9, 9), DARK])
-    with pytest.raises(FrameError):
-        strip.show(frame)
-    assert out() == [(9, 9, 9), DARK]
-
-
-def test_closing_turns_it_off_for_good(make):
-    strip, out = make(2)
-    strip.show([WHITE] * 2)
-    strip.close()
-    strip.close()
-    assert out() == [DARK] * 2
-    with pytest.raises(StripError, match="closed"):
-        strip.show([WHITE] * 2)
+        return strip, read
 
 
 # the real driver alone

@@ -98,8 +98,8 @@ def test_settings_do_not_change():
 # faults
 
 
-KIND = 'must be "pi" or "board" or "memory" or "none"'
-PATH = 'must be "auto", "none", "pins" or a path like "/dev/ttyACM0"'
+KIND = 'must be "pi" or "board" or "wled" or "memory" or "none"'
+PATH = 'must be "auto" or "pins" or "none" or a path like "/dev/ttyACM0"'
 MODE = "must be automatic or ask or off"
 VALUE = "must be text, a number, or true or false"
 
