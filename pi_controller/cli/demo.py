@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pi_controller.config import Settings
     from pi_controller.display.i18n import Translator
     from pi_controller.rules.base import Game
+    from pi_controller.runtime.plugins import Scene
     from pi_controller.simulation.simulation import Simulation
     from pi_controller.table.view import View
     from pi_controller.web.feed import Feed
@@ -69,6 +70,7 @@ def demo_parser() -> Parser:
     parser.add_argument(
         "--language", metavar="L", help="a language's code, or its catalogue: FOLDER/dak.po (default: of the settings)"
     )
+    parser.add_argument("--scene", metavar="NAME", help="draw this light scene of an installed package, too")
     parser.add_argument("--json", action="store_true", help="print one line at the end: the final state")
     return parser
 
@@ -84,6 +86,12 @@ def demo(argv: Sequence[str]) -> int:
 
     settings = _settings(args)
     game = registry.game(settings.game.name, settings.game.options | from_text(args.set))
+    scene = None
+    if args.scene is not None:
+        from pi_controller.pinmap import pinmap
+        from pi_controller.runtime.plugins import make_scene
+
+        scene = make_scene(args.scene, pinmap().lights.count)
     if not args.json:
         print("Setting up the simulated mat ...", flush=True)
     from pi_controller.runtime.assembly import print_urls
@@ -95,7 +103,7 @@ def demo(argv: Sequence[str]) -> int:
             print_urls(server)
         seed, status = args.seed, 0
         while True:
-            played = _play(seed, game, settings, args, feed, server)
+            played = _play(seed, game, settings, args, scene, feed, server)
             status = max(status, played)
             if not args.loop:
                 break
@@ -148,6 +156,7 @@ def _play(
     game: Game[Any],
     settings: Settings,
     args: argparse.Namespace,
+    scene: Scene | None,
     feed: Feed[View] | None,
     server: WebServer | None,
 ) -> int:
@@ -178,8 +187,8 @@ def _play(
         if speed == "max":
             _play_fast(simulation, quiet=args.json)
         else:
-            _watch(simulation, float(speed), tr, server, quiet=args.json)
-        return _end(simulation, tr, seed, args)
+            _watch(simulation, float(speed), tr, scene, server, quiet=args.json)
+        return _end(simulation, tr, seed, args, scene)
 
 
 def _play_fast(simulation: Simulation, *, quiet: bool) -> None:
@@ -197,6 +206,7 @@ def _watch(
     simulation: Simulation,
     speed: float,
     tr: Translator,
+    scene: Scene | None,
     server: WebServer | None,
     *,
     quiet: bool,
@@ -207,6 +217,7 @@ def _watch(
     from rich.text import Text
 
     from pi_controller.display.terminal import HEIGHT, TerminalTable
+    from pi_controller.display.terminal_drawing import pixel_lines
     from pi_controller.simulation.demo_lines import DemoLines
 
     begun, t0 = time.monotonic(), simulation.t
@@ -223,8 +234,9 @@ def _watch(
             ahead = (simulation.t - t0) / speed - (time.monotonic() - begun)
             if live is not None and time.monotonic() - drawn > 1 / 12:
                 drawn = time.monotonic()
-                picture = TerminalTable(view, tr, simulation.t, HEIGHT - len(below))
-                live.update(Group(picture, *below), refresh=True)
+                lights = pixel_lines(scene(view, simulation.t)) if scene else []
+                picture = TerminalTable(view, tr, simulation.t, HEIGHT - len(below) - len(lights))
+                live.update(Group(picture, *lights, *below), refresh=True)
             line = lines.line_for(view)
             if live is None and not quiet and line is not None:
                 print(line, flush=True)
@@ -232,7 +244,7 @@ def _watch(
                 time.sleep(ahead)
 
 
-def _end(simulation: Simulation, tr: Translator, seed: int, args: argparse.Namespace) -> int:
+def _end(simulation: Simulation, tr: Translator, seed: int, args: argparse.Namespace, scene: Scene | None) -> int:
     view = simulation.view
     if args.json:
         final: dict[str, Any] = {
@@ -247,6 +259,11 @@ def _end(simulation: Simulation, tr: Translator, seed: int, args: argparse.Names
         from pi_controller.display.terminal import render_text
 
         print(render_text(view, tr))
+        if scene is not None:
+            from pi_controller.display.terminal_drawing import pixel_lines
+            from pi_controller.output import open_console
+
+            open_console().print(*pixel_lines(scene(view, simulation.t)), sep="\n")
         played = f"{view.hide} hides in " if view.hide else ""
         print(f"{played}{simulation.t / 60:.1f} simulated minutes, seed {seed}.")
         if args.journal:

@@ -1,12 +1,13 @@
 """Lines for a terminal: bars of sticks, labels of equal width, and lines cut to the width."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.cells import set_cell_size
 from rich.style import Style
 from rich.text import Text
 
-from pi_controller.display.drawing import TEAM_A, TEAM_B, Light
+from pi_controller.display.drawing import TEAM_A, TEAM_B, Light, Rgb
+from pi_controller.pinmap import pinmap
 
 LABEL = 12  # cells before a strip
 BAR, PLAYER_BAR = 20, 10  # places in a bar for the whole supply
@@ -66,3 +67,18 @@ def team_line(team: str, name: str, score: object, width: int) -> Text:
 def bar_line(title: str, strip: Text, count: object, width: int) -> Text:
     """Return a line with a label, a strip and its count."""
     return fit(label(f"  {title}").append_text(strip).append(f"  {count}", BOLD), width)
+
+
+def pixel_lines(pixels: Sequence[Rgb]) -> list[Text]:
+    """Return the light strip's rows as lines: a block in its colour for each lit pixel, a dot for a dark one."""
+    lights, first, lines = pinmap().lights, 0, list[Text]()
+    for name in ("a", "b", "middle", "short"):
+        row = pixels[first : first + getattr(lights, name)]
+        first += len(row)
+        line = label(f"  {name.upper() if name in 'ab' else name}")
+        for red, green, blue in row:
+            line.append(
+                "█" if (red, green, blue) != (0, 0, 0) else "·", Style(color=f"#{red:02x}{green:02x}{blue:02x}")
+            )
+        lines.append(line)
+    return lines

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.terminal import TerminalTable, render_text
+from pi_controller.display.terminal_drawing import pixel_lines
 from pi_controller.table.view import Hit, Opening, QuestionView
 
 FULL = {
@@ -107,3 +108,11 @@ def test_a_plain_terminal_gets_plain_characters(view):
 def test_terminal_shows_the_opened_seals_pad(view):
     assert "opened: it was under pad 4" in render_text(view(**FULL), ENGLISH)
     assert "opened" not in render_text(view(**(FULL | {"opening": None})), ENGLISH)
+
+
+def test_scene_pixels_are_rows_of_blocks_and_dots():
+    pixels = [(255, 0, 0)] * 3 + [(0, 0, 0)] * 65 + [(0, 0, 9)]
+    lines = [line.plain for line in pixel_lines(pixels)]
+    assert [len(line.split()[-1]) for line in lines] == [20, 20, 20, 9]
+    assert lines[0].endswith("███" + "·" * 17)
+    assert lines[3].endswith("·" * 8 + "█")
