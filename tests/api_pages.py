@@ -14,7 +14,18 @@ import pdoc
 
 PACKAGES = [
     f"pi_controller.{name}"
-    for name in ("board", "config", "display", "record", "referee", "rules", "sensing", "table", "tournament")
+    for name in (
+        "board",
+        "config",
+        "display",
+        "record",
+        "referee",
+        "rules",
+        "sensing",
+        "table",
+        "testing",
+        "tournament",
+    )
 ]
 
 

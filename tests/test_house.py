@@ -10,6 +10,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import grimp
+from extend_page import page_files
 
 ROOT = Path(__file__).parent.parent
 
@@ -75,7 +76,7 @@ def test_top_level_has_its_listed_entries():
 
 def test_python_files_named_in_docstrings_and_pages_exist():
     files = [path for path in tracked() if path.suffix in {".py", ".md"} and path.name != "CHANGELOG.md"]
-    there = {path.name for path in files}
+    there = {path.name for path in files} | {Path(name).name for name in page_files()}  # a reader's own
     named = re.compile(r"`(?:[\w/]+/)?(\w+\.py)`")
     gone = {(str(path), name) for path in files for name in named.findall(path.read_text("utf-8")) if name not in there}
     assert gone == set()

@@ -1,14 +1,13 @@
-"""A game of another package: installed, played on paper and by the judge, and shown everywhere; no line is changed."""
+"""The game of the page for developers, of another package: played on paper and by the judge, and shown everywhere."""
 
 import io
 import json
 import os
 import subprocess
 import sys
-import tomllib
-from pathlib import Path
 
 import pytest
+from extend_page import install_page_package
 from outside_package import forget_packages, install_package
 from rich.console import Console as Terminal
 
@@ -34,8 +33,7 @@ from pi_controller.web.console_page import ConsoleWriter, console_regions
 from pi_controller.web.frames import frame_page
 from pi_controller.web.room_page import strip
 
-PACKAGE = Path(__file__).parent / "seventh"
-GAME = "toy_countdown"
+GAME = "countdown"
 TAKES = ("take 3", "take 1", "take 3", "take 2", "take 1")
 
 
@@ -43,9 +41,7 @@ TAKES = ("take 3", "take 1", "take 3", "take 2", "take 1")
 def site(tmp_path_factory):
     """Return a folder in which the package lies as an installer leaves it: what builds it may not be there."""
     folder = tmp_path_factory.mktemp("site")
-    project = tomllib.loads((PACKAGE / "pyproject.toml").read_text("utf-8"))["project"]
-    toy = (PACKAGE / "toy_countdown.py").read_text("utf-8")
-    install_package(folder, project["name"], project["version"], project["entry-points"], toy_countdown=toy)
+    install_page_package(folder)
     return folder
 
 
@@ -74,7 +70,7 @@ def test_it_is_played_on_paper(site):
     assert last["calls"] == ["game"]
     assert last["state"]["winner"] == "A"
     told = subprocess.run([*command, "--help"], capture_output=True, text=True, env=env, check=True)
-    assert "options of toy_countdown (version 1; made up for a test)" in told.stdout
+    assert "options of countdown (version 1; made up for this page)" in told.stdout
 
 
 def test_plugin_game_is_played_at_the_table(table):
@@ -101,14 +97,14 @@ def check_shown(table):
     assert f'<p class="count">{view.sheet["counters"]["A"]}</p>' in html
     assert "Red &lt;b&gt;" in html
     assert "<b>:" not in html
-    assert "<h1>Toy countdown</h1>" in html
-    assert "made up for a test" in html
+    assert "<h1>Countdown</h1>" in html
+    assert "made up for this page" in html
     assert f'data-value="{"won" if winner == "A" else "" if winner or turn == "B" else "turn"}"' in html
     assert str(view.sheet["pile"]) in strip(view, ENGLISH)
     lights = frame(view, 1.0)
     assert len(lights) == pinmap().lights.count
     assert any(any(pixel) for pixel in lights)
-    assert "Toy countdown" in render_text(view, ENGLISH)
+    assert "Countdown" in render_text(view, ENGLISH)
     Terminal(file=io.StringIO(), width=40).print(TerminalTable(view, ENGLISH))
     can = game_page.page_of(view, ENGLISH).entry_form(
         view, table.game.legal_actions(table.story.state), options=table.game.settings
@@ -139,13 +135,13 @@ def test_settings_take_it(seventh, tmp_path):
 BROKEN = {
     "toy_missing": ("toy_nowhere:Toy", "No module named 'toy_nowhere'"),
     "toy_crash": ("toy_crash:Toy", "ZeroDivisionError: division by zero"),
-    "toy_other": ("toy_countdown:ToyCountdown", "its class calls it 'toy_countdown'"),
+    "toy_other": ("our_mat.countdown:Countdown", "its class calls it 'countdown'"),
     "toy_abstract": (
         "toy_half:Toy",
         "Toy lacks is_over, legal_actions, opening, play, scoreboard, sheet, version, source, options",
     ),
-    "toy_function": ("toy_countdown:SIDES", "is no subclass"),
-    "Toy-Name": ("toy_countdown:ToyCountdown", "a game's name has lowercase letters"),
+    "toy_function": ("our_mat.countdown:TEAMS", "is no subclass"),
+    "Toy-Name": ("our_mat.countdown:Countdown", "a game's name has lowercase letters"),
 }
 
 
@@ -168,8 +164,8 @@ def test_broken_game_names_package_and_others_still_load(site, tmp_path, monkeyp
         assert registry.game(GAME).name == GAME
         assert registry.game("dakota").name == "dakota"
         assert "Toy-Name" not in registry.names()
-        with pytest.raises(UsageError, match="there is no game 'toy_countdwn'; did you mean toy_countdown"):
-            registry.game("toy_countdwn")
+        with pytest.raises(UsageError, match="there is no game 'countdwn'; did you mean countdown"):
+            registry.game("countdwn")
     finally:
         monkeypatch.undo()
         forget_packages()

@@ -4,7 +4,6 @@ The environment has links to the packages of this one, so that nothing is downlo
 installation needs.
 """
 
-import os
 import re
 import shlex
 import signal
@@ -13,14 +12,11 @@ import sys
 import tomllib
 import urllib.request
 import zipfile
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 from cases import ALL_CASES, cases
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
-from programs import finish_program, start_program
+from installed_wheel import Installed, base_packages
 from verb_commands import FILES, NEEDS_EXTRA, SERVES, WORKS
 
 from pi_controller import extras
@@ -31,59 +27,6 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 MAX_PACKAGES, MAX_MB = 26, 120
 COMPILED = 1.35
 """Bytes of compiled files that pip adds for a byte of source, measured."""
-
-
-def base_packages():
-    """Return the distributions that `pip install moccasin-mat` adds, besides the project itself."""
-    found, todo = {}, [(need, "") for need in PROJECT["dependencies"]]
-    while todo:
-        text, extra = todo.pop()
-        need = Requirement(text)
-        name = canonicalize_name(need.name)
-        if name in found or (need.marker and not need.marker.evaluate({"extra": extra})):
-            continue
-        found[name] = metadata.distribution(name)
-        todo += [(one, more) for one in found[name].requires or () for more in ("", *need.extras)]
-    return found
-
-
-class Installed:
-    """The wheel in an environment of its own."""
-
-    def __init__(self, folder):
-        self.folder = folder / "Zoë Mat"
-        self.work = folder / "work"
-        self.work.mkdir()
-        wheels = folder / "wheels"
-        build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", wheels, ROOT]
-        subprocess.run(build, check=True, capture_output=True)
-        (self.wheel,) = wheels.glob("*.whl")
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.folder], check=True)
-        self.python = self.folder / "bin" / "python"
-        (site,) = self.folder.glob("lib/python*/site-packages")
-        for package in base_packages().values():
-            for name in {Path(file).parts[0] for file in package.files} - {"..", "__pycache__", "py.py"}:
-                (site / name).symlink_to(package.locate_file(name))
-        install = ["install", "-q", "--no-deps", "--no-index", "--no-compile", self.wheel]
-        subprocess.run([sys.executable, "-m", "pip", "--python", self.python, *install], check=True)
-
-    def write(self, files):
-        for name, content in files.items():
-            (self.work / name).parent.mkdir(parents=True, exist_ok=True)
-            (self.work / name).write_text(content, "utf-8")
-
-    def environment(self, home=None):
-        kept = {name: value for name, value in os.environ.items() if name not in {"HOME", "PYTHONPATH"}}
-        return kept | ({"HOME": home} if home else {})
-
-    def start(self, *words, home=None):
-        """Start a command line; by default without HOME."""
-        command = [self.folder / "bin" / "moccasin-mat", *words]
-        return start_program(command, self.work, self.environment(home))
-
-    def run(self, *words, home=None):
-        """Run a command line to its end; return the result."""
-        return finish_program(self.start(*words, home=home))
 
 
 @pytest.fixture(scope="module")
