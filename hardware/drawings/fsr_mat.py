@@ -16,7 +16,7 @@ rests with its weight and some preload on one Interlink FSR 406; a stroke is a m
   slap is a blow and is not here.
 """
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,20 +28,40 @@ FsrHand = Literal["slow", "quick", "touch", "palm", "knee"]
 HANDS: tuple[FsrHand, ...] = ("slow", "quick", "touch", "palm", "knee")
 
 RATE = 4000.0
-FSR_MID, FSR_TOP = 2048, 4095
+FSR_TOP = 4095
 STICK_KG, CONTACT_N_M = 0.05, 7200.0
-PLATE_KG, PLATE_HZ, PLATE_DAMPING, PRELOAD_N = 0.15, 80.0, 0.25, 0.5
-WEIGHT_N = PLATE_KG * 9.81
-ACTS_N, IDLE_OHM, OHM_AT_1N, POWER, DIVIDER_OHM = 0.1, 10e6, 6000.0, 0.85, 3300.0
+PLATE_HZ, PLATE_DAMPING = 80.0, 0.25
+ACTS_N, IDLE_OHM, OHM_AT_1N, POWER = 0.1, 10e6, 6000.0, 0.85
 NOISE_LSB = 1.0
 
 
-def counts(force_n: NDArray[np.float64], part: float | NDArray[np.float64] = 1.0) -> NDArray[np.float64]:
+class Pad(NamedTuple):
+    """What lies on a force sensor, and the resistor that it reads against."""
+
+    plate_kg: float
+    preload_n: float
+    divider_ohm: float
+
+    @property
+    def rest_n(self) -> float:
+        """The force on the sensor at rest."""
+        return self.plate_kg * 9.81 + self.preload_n
+
+
+PLATE = Pad(0.15, 0.5, 3300.0)
+"""Of the light mat: a stiff plate, pressed down by its cover."""
+CORK = Pad(0.12, 0.3, 3300.0)
+"""Of the school mat: a tile of cork, 30 x 30 x 0.5 cm, and the cloth on it."""
+
+
+def counts(
+    force_n: NDArray[np.float64], part: float | NDArray[np.float64] = 1.0, divider_ohm: float = PLATE.divider_ohm
+) -> NDArray[np.float64]:
     """Return the divider's reading for a force (N), as unrounded 12-bit counts; `part` is this sensor's deviation."""
     force = np.maximum(force_n, 1e-6)
     ohm = part * OHM_AT_1N * force**-POWER
     ohm = np.where(force < ACTS_N, IDLE_OHM, np.minimum(ohm, IDLE_OHM))
-    return FSR_TOP * DIVIDER_OHM / (DIVIDER_OHM + ohm)
+    return FSR_TOP * divider_ohm / (divider_ohm + ohm)
 
 
 def contact_s(stiffness: float = CONTACT_N_M) -> float:
@@ -63,8 +83,9 @@ def plate_on_foam(rate: float) -> FilterDesign:
 class FsrMat:
     """Some seconds of a mat with events on it; `samples()` returns the converter's readings."""
 
-    def __init__(self, seed: int, seconds: float, pads: int = PADS, rate: float = RATE) -> None:
+    def __init__(self, seed: int, seconds: float, pads: int = PADS, rate: float = RATE, pad: Pad = PLATE) -> None:
         self.rng = np.random.default_rng(seed)
+        self.pad = pad
         self.rate, self.pads = rate, pads
         self.force = np.zeros((round(seconds * rate), pads))  # on the plates, N
         self.floor = np.zeros(self.force.shape)  # acceleration under them, m/s^2
@@ -131,13 +152,19 @@ class FsrMat:
                 self.floor[start : start + len(wave), pad] += peak * loud * gain[pad] * wave / np.abs(wave).max()
             t += (1.0 + abs(rng.normal(0.0, 0.03))) / beats_hz
 
-    def samples(self) -> NDArray[np.int16]:
-        """Return (n, pads) counts around mid-scale, in the form of the link's samples."""
+    def forces(self) -> NDArray[np.float64]:
+        """Return (n, pads) the forces on the sensors, N."""
         plate = RecursiveFilter([plate_on_foam(self.rate)], self.pads)
-        felt = plate.feed((self.force - PLATE_KG * self.floor).T)[0].T + WEIGHT_N + PRELOAD_N
+        return plate.feed((self.force - self.pad.plate_kg * self.floor).T)[0].T + self.pad.rest_n
+
+    def samples(self, hz: float = RATE, bits: int = 12) -> NDArray[np.int16]:
+        """Return (n, pads) counts around mid-scale, in the form of the link's samples: `hz` of `bits`."""
+        felt = self.forces()
         part = 1.0 + self.rng.uniform(-0.06, 0.06, self.pads)
-        x = counts(felt, part) + self.rng.normal(0.0, NOISE_LSB, felt.shape)
-        return (np.clip(np.rint(x), 0, FSR_TOP) - FSR_MID).astype(np.int16)
+        x = counts(felt, part, self.pad.divider_ohm) + self.rng.normal(0.0, NOISE_LSB, felt.shape)
+        x = x[(np.arange(int(len(x) * hz / self.rate)) * (self.rate / hz)).astype(int)]
+        whole = np.clip(np.rint(x), 0, FSR_TOP).astype(np.int16) >> 12 - bits
+        return whole - np.int16(1 << bits - 1)
 
     def _since(self, t: float) -> NDArray[np.float64]:
         return np.arange(len(self.force)) / self.rate - t

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import beads
+import breadboard
 import pads
 import perfboard
 import pins
@@ -189,6 +190,7 @@ def drawings() -> Iterator[tuple[str, str]]:
     yield from beads.drawings()
     yield from perfboard.drawings()
     yield from small_mat.drawings()
+    yield from breadboard.drawings()
 
 
 def main() -> None:

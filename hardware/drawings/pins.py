@@ -153,8 +153,8 @@ def pi_tables() -> Iterator[str]:
     yield "## The Raspberry Pi without a mat board"
     yield (
         'With `[board] port = "pins"` the Pi reads piezos and touch strips itself: slower, and without magnetometers. '
-        "The lights then need another pin, as GPIO18, and on a Pi up to 4 **root**, which the service "
-        "does not have. A mat board costs no more."
+        "The lights then hang on a WLED controller in the network: another pin, as GPIO18, needs **root** on a Pi up "
+        "to 4, which the service does not have. [The school mat](SCHOOL_MAT.md) is built this way."
     )
     converter, touch = maps.pi.mcp3008, maps.pi.mpr121
     names = ("select", "data in (DOUT)", "data out (DIN)", "clock")

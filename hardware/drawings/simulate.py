@@ -203,7 +203,7 @@ def fsr_ohm(newton: float) -> float:
 
 def fsr_figures(v: Values) -> Iterator[tuple[str, float]]:
     """Yield what the force sensor's divider does."""
-    rest = fsr_ohm(fsr_model.WEIGHT_N + fsr_model.PRELOAD_N)
+    rest = fsr_ohm(fsr_model.PLATE.rest_n)
     t, adc = run(netlists.fsr(v, rest, fsr_ohm(10.0)), "tran 5u 12m", "v(adc)")
     light = run(netlists.fsr(v, fsr_ohm(fsr_model.ACTS_N), fsr_ohm(fsr_model.ACTS_N)), "tran 5u 1m", "v(adc)")[1]
     yield "rest_counts", counts(v, float(adc[0]))

@@ -79,14 +79,15 @@ class Mcp3008:
             self._own = None
 
     def _look(self) -> None:
-        """Raise `PortError` if all readings are zero: the pads rest at half of the chip's range."""
+        """Raise `PortError` if all readings are zero: discs rest at half of the range, force sensors bear a plate."""
         if not any(any(self.scan()) for _ in range(LOOKS)):
             raise _missing()
 
 
 def _missing() -> PortError:
     return PortError(
-        "the MCP3008 does not answer", "check its supply and its wires to GPIO8 to GPIO11 (hardware/pinmap.toml)"
+        "the MCP3008 does not answer",
+        "check its supply and its wires to GPIO8 to GPIO11 (hardware/pinmap.toml); force sensors need their plates",
     )
 
 

@@ -194,7 +194,7 @@ def test_a_netlist_that_cannot_be_run_says_so(ngspice):
 
 
 def test_the_force_sensors_divider_is_the_simulated_mats():
-    assert V.fsr["divider_ohm"] == fsr_mat.DIVIDER_OHM
+    assert V.fsr["divider_ohm"] == fsr_mat.PLATE.divider_ohm
 
 
 def test_doctor_refuses_good_pads_without_followers():

@@ -1,6 +1,7 @@
 """The simulated mat felt through the Pi's own pins, in virtual time: real drivers on chips of Python."""
 
 import numpy as np
+from cork_pads import CorkPads
 from mock_chips import Mpr121, QuickFactory
 
 from pi_controller.board.chips import SCAN
@@ -66,10 +67,11 @@ class StripReads:
 
 
 class PinsWorld:
-    """A world, its chips, and the `source` on them. `stalls` are (from, to): nothing is read then."""
+    """A world, its chips, the `source` on them; `pads` replaces its discs. In `stalls` (from, to) nothing is read."""
 
-    def __init__(self, seed, hz=1100.0, conditions=None):
+    def __init__(self, seed, hz=1100.0, conditions=None, pads=None):
         self.world = World(seed, conditions)
+        self.world.piezo = pads or self.world.piezo
         self.hz = hz
         self.stalls = []
         self.there = True
@@ -92,8 +94,10 @@ class PinsWorld:
         return PiezoReads(self)
 
     def _count(self, channel):
-        piezo = self.world.piezo
-        n = int((self.reading + self.each * (channel + 0.5)) * piezo.rate)
+        piezo, t = self.world.piezo, self.reading + self.each * (channel + 0.5)
+        if isinstance(piezo, CorkPads):
+            return piezo.count(t, channel)
+        n = int(t * piezo.rate)
         first = n // piezo.block_samples * piezo.block_samples
         at = ((n - first) * piezo.pads + channel) * 2
         return int.from_bytes(piezo.block(first)[at : at + 2], "little") >> 6  # ten bits of a sum
