@@ -1,7 +1,7 @@
 """How this board has started before: counted, and what a start is for. It needs no other file than `chip.py`.
 
 A program that fails again and again at once would keep everybody out, because each start closes the port. So after
-`FAILURES` such starts in a row the board stays in programming mode once, where `moccasin-mat flash` gets in. They
+`FAILURES` such starts in a row the board stays in programming mode once, where `moccasin-mat mat flash` gets in. They
 are counted in a register that a reset leaves alone and a loss of power clears, not in a file: flash wears out.
 """
 

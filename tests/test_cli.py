@@ -10,14 +10,57 @@ from pathlib import Path
 import pytest
 
 from pi_controller import __version__
-from pi_controller.cli import VERBS, arguments, find_verb, main
+from pi_controller.cli import GROUPS, NOUNS, VERBS, arguments, find_verb, main, split_command
 
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])
-def test_help_names_every_verb(flag, capsys):
+def test_help_names_every_command_in_eight_groups(flag, capsys):
     assert main([flag]) == 0
-    text = capsys.readouterr().out
-    assert all(f"  {verb} " in text for verb in VERBS)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(GROUPS) == 8
+    assert all(f"  {group}" in lines for group in GROUPS)
+    assert {name.split()[0] for name in VERBS} == {name for names in GROUPS.values() for name in names}
+    rows = {line.split()[0]: line for line in lines if line.startswith("    ")}
+    assert all(verb.split()[-1] in rows[verb.split()[0]] for verb in VERBS)
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_a_noun_alone_lists_its_actions(noun, capsys):
+    assert main([noun]) == 2
+    listed = capsys.readouterr().out
+    assert main([noun, "--help"]) == main(["help", noun]) == 0
+    assert capsys.readouterr().out == listed * 2
+    actions = [name.split()[1] for name in VERBS if name.startswith(f"{noun} ")]
+    assert [line.split()[0] for line in listed.splitlines() if line.startswith("  ")] == actions
+
+
+@pytest.mark.parametrize(
+    ("earlier", "now"),
+    [
+        ("doctor --json", ("mat check", ["--json"])),
+        ("check-settings --example --game patol", ("settings example", ["--game", "patol"])),
+        ("setup --root x --undo", ("service remove", ["--root", "x"])),
+        ("setup --kiosk", ("service install", ["--kiosk"])),
+        ("voice --play paguga", ("words play", ["paguga"])),
+        ("settings check --json", ("settings check", ["--json"])),
+    ],
+)
+def test_an_earlier_word_runs_its_command(earlier, now):
+    assert split_command(earlier.split()) == now
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("check", ["settings check", "mat check"]),
+        ("settings chek", ["settings check"]),
+        ("demp", ["demo"]),
+        ("firmware", ["mat flash"]),
+    ],
+)
+def test_an_unknown_command_names_the_nearest(typed, meant, capsys):
+    assert main(typed.split()) == 2
+    assert re.findall(r"'([^']+)'", capsys.readouterr().err.splitlines()[1]) == meant
 
 
 def test_help_imports_no_slow_modules():
@@ -52,7 +95,7 @@ def test_every_verb_has_its_own_help(verb, capsys):
     assert f"moccasin-mat {verb}" in text
     assert "Exit status: 0" in text
     with pytest.raises(SystemExit):
-        main(["help", verb])
+        main(["help", *verb.split()])
     assert capsys.readouterr().out == text
 
 
@@ -60,7 +103,7 @@ def test_verb_help_imports_no_slow_modules():
     code = (
         "import sys; from contextlib import suppress; from pi_controller.cli import VERBS, main\n"
         "for verb in VERBS:\n"
-        "    with suppress(SystemExit): main([verb, '--help'])\n"
+        "    with suppress(SystemExit): main([*verb.split(), '--help'])\n"
         "print(*sys.modules, file=sys.stderr)"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr.split()
@@ -85,22 +128,32 @@ def test_the_manual_is_printed_without_a_warning(capsys):
     command = ["man", "--warnings", "-l", "-"]
     done = subprocess.run(command, input=capsys.readouterr().out, capture_output=True, text=True, check=True)
     assert done.stderr == ""
-    assert "check-settings" in done.stdout
+    assert "settings check" in done.stdout
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
 def test_a_shell_completes_every_verb(shell, capsys):
     assert main(["--print-completion", shell]) == 0
     script = capsys.readouterr().out
-    assert all(verb in script for verb in VERBS)
+    assert all(word in script for verb in VERBS for word in verb.split())
     assert "--knocked" in script or shell == "tcsh"
+
+
+COMPLETED = {
+    "settings ch": "check",
+    "demo --spe": "--speed",
+    "judges new-h": "new-head",
+    "demo --game pat": "patol",
+    "referee dakota --preset umpi": "umpired",
+    "score dakota --set poin": "points=5",
+}
 
 
 def test_bash_completes_verbs_options_and_choices(tmp_path, capsys):
     main(["--print-completion", "bash"])
     script = tmp_path / "completion"
     script.write_text(capsys.readouterr().out)
-    for words, found in {"check": "check-settings", "demo --spe": "--speed", "judges new-h": "new-head"}.items():
+    for words, found in COMPLETED.items():
         line = f"moccasin-mat {words}".split()
         command = (
             f"source {script}; COMP_WORDS=({' '.join(line)}); COMP_CWORD={len(line) - 1}; "
@@ -131,24 +184,24 @@ def test_version_options_print_the_version(capsys):
     assert set(capsys.readouterr().out.splitlines()) == {f"moccasin-mat {__version__}"}
 
 
-@pytest.mark.parametrize("verb", ["run", "doctor", "judges", "voice", "calibrate", "record-sensors"])
+@pytest.mark.parametrize("verb", ["run", "mat check", "judges", "words list", "mat calibrate", "mat record"])
 def test_table_verbs_default_to_the_installed_settings(verb):
     assert f"default: {arguments.INSTALLED}" in " ".join(find_verb(verb).parser().format_help().split())
 
 
 def test_installed_settings_are_used_and_announced_once(tmp_path, monkeypatch, capsys):
     installed = tmp_path / "table.toml"
-    assert main(["voice"]) == 0
+    assert main(["words", "list"]) == 0
     assert capsys.readouterr().err == ""
     installed.write_text('[game]\nname = "bageswin"\n')
     monkeypatch.setattr(arguments, "INSTALLED", installed)
-    assert main(["voice"]) == 0
+    assert main(["words", "list"]) == 0
     out, err = capsys.readouterr()
     assert "bageswin" in out
     assert err == f"settings: {installed}\n"
     other = tmp_path / "other.toml"
     other.write_text("")
-    assert main(["voice", "--settings", str(other)]) == 0
+    assert main(["words", "list", "--settings", str(other)]) == 0
     out, err = capsys.readouterr()
     assert "dakota" in out
     assert err == ""
@@ -156,15 +209,15 @@ def test_installed_settings_are_used_and_announced_once(tmp_path, monkeypatch, c
 
 def test_check_settings_without_file_checks_runs_own(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert main(["check-settings"]) == 0
+    assert main(["settings", "check"]) == 0
     assert capsys.readouterr().err == "settings: the defaults\n"
     (tmp_path / "table.toml").write_text("[web]\nport = 0.5\n")
-    assert main(["check-settings"]) == 2
+    assert main(["settings", "check"]) == 2
     assert capsys.readouterr().err.startswith("settings: table.toml\nmoccasin-mat: table.toml:2: [web] port")
     installed = tmp_path / "installed.toml"
     installed.write_text('[game]\nname = "bageswin"\n')
     monkeypatch.setattr(arguments, "INSTALLED", installed)
-    assert main(["check-settings"]) == 0
+    assert main(["settings", "check"]) == 0
     out, err = capsys.readouterr()
     assert "bageswin" in out
     assert err == f"settings: {installed}\n"
@@ -183,12 +236,12 @@ def test_check_settings_without_file_checks_runs_own(tmp_path, monkeypatch, caps
         ["demo", "--speed", "fast"],
         ["demo", "--game", "chess"],
         ["demo", "--seeed", "3"],
-        ["strikes", "no-such.wav"],
-        ["replay", "no-such.sqlite"],
+        ["mat", "strikes", "no-such.wav"],
+        ["game", "replay", "no-such.sqlite"],
         ["run", "--settings", "no-such.toml"],
         ["referee", "chess"],
-        ["check-settings", "no-such.toml"],
-        ["doctor", "--settings", "no-such.toml"],
+        ["settings", "check", "no-such.toml"],
+        ["mat", "check", "--settings", "no-such.toml"],
     ],
     ids=" ".join,
 )

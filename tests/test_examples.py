@@ -118,9 +118,8 @@ def test_every_documented_command_line_is_parsed(page: str, line: str, monkeypat
         monkeypatch.setattr(arguments.Parser, parse, parsed)
     needed = re.sub(r"\[[^]]*\](?:\.\.\.)?", "", line)  # without [what may be left out]
     words = shlex.split(re.sub(r"[<>|].*", "", needed))
-    if words[0] == "help":
-        words = [*words[1:], "--help"]
-    assert words[0] in cli.VERBS, f"{page}: the program has no such verb"
+    if " ".join(words) in cli.VERBS:
+        return  # a command's name alone
     with pytest.raises((ParsedError, SystemExit)) as ended:
         cli.main(words)
     assert isinstance(ended.value, ParsedError) or ended.value.code == 0

@@ -27,12 +27,12 @@ def written(path):
 
 @pytest.fixture
 def asked(monkeypatch, capsys):
-    """Return a function that answers the questions of `setup-table` in this process."""
+    """Return a function that answers the questions of `settings new` in this process."""
 
     def ask(folder, answers, *more):
         monkeypatch.chdir(folder)
         monkeypatch.setattr(sys, "stdin", io.StringIO(answers))
-        status = main(["setup-table", *more])
+        status = main(["settings", "new", *more])
         return subprocess.CompletedProcess(more, status, *capsys.readouterr())
 
     return ask

@@ -5,13 +5,15 @@ import io
 import re
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from rich.table import Table
 from rich.text import Text
 
+from pi_controller import output
 from pi_controller.cli import VERBS, find_verb, main
-from pi_controller.output import line_width, open_console
+from pi_controller.output import line_width, open_console, show_progress
 
 ROOT = Path(__file__).parents[1]
 PATH = "/srv/" + "moccasin-mat-table/" * 8
@@ -39,14 +41,14 @@ def record_of(folder):
 
 def test_pipes_always_get_utf_8(cp1252, tmp_path):
     out = cp1252(is_terminal=False)
-    assert main(["record", record_of(tmp_path)]) == 0
+    assert main(["game", "record", record_of(tmp_path)]) == 0
     out.flush()
     assert {"Wa\u014bbdi", "\u00d6yate"} <= set(out.buffer.getvalue().decode("utf-8").split())
 
 
 def test_terminal_escapes_letters_it_lacks(cp1252, tmp_path):
     out = cp1252(is_terminal=True)
-    assert main(["record", record_of(tmp_path)]) == 0
+    assert main(["game", "record", record_of(tmp_path)]) == 0
     out.flush()
     assert {"Wa\\u014bbdi", "\u00d6yate"} <= set(out.buffer.getvalue().decode("cp1252").split())
 
@@ -59,8 +61,8 @@ def test_piped_lines_are_not_wrapped_or_padded(capsys, monkeypatch):
     table.add_row("short")
     console = open_console()
     console.print(table)
-    console.print(Text(f"run 'moccasin-mat doctor --settings {PATH}'"))
-    assert capsys.readouterr().out.splitlines() == [PATH, "short", f"run 'moccasin-mat doctor --settings {PATH}'"]
+    console.print(Text(f"run 'moccasin-mat mat check --settings {PATH}'"))
+    assert capsys.readouterr().out.splitlines() == [PATH, "short", f"run 'moccasin-mat mat check --settings {PATH}'"]
     assert line_width() > len(PATH)
 
 
@@ -83,3 +85,19 @@ def test_consoles_on_standard_output_are_open_consoles():
         if not {"file", "stderr"} & {keyword.arg for keyword in node.keywords}
     ]
     assert made == []
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_long_work_shows_progress_on_terminals_only(monkeypatch, is_terminal):
+    stream = io.StringIO()
+    stream.isatty = lambda: is_terminal
+    timer = Mock(ident=None)
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(output, "Timer", Mock(return_value=timer))
+    monkeypatch.setenv("TERM", "xterm")
+    with show_progress("reading a.sqlite"):
+        after_s, show = output.Timer.call_args.args
+        assert (after_s, timer.start.called) == (2.0, is_terminal)
+        if is_terminal:
+            show()
+    assert ("reading a.sqlite" in stream.getvalue()) is is_terminal

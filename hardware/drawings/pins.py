@@ -111,7 +111,7 @@ def sensor_tables() -> Iterator[str]:
         ("pad", *strips),
         [(pad, *((pad - 1) * len(strips) + n for n in range(len(strips)))) for pad in range(1, maps.pads.count + 1)],
     )
-    yield ("Inputs ELE0 to ELE11 of the MPR121. The doctor's strip n is ELE(n - 1).")
+    yield ("Inputs ELE0 to ELE11 of the MPR121. The check's strip n is ELE(n - 1).")
     yield "## Magnetometers"
     yield "Number: multiplexer, channel. The [template](README.md#print-the-template) has the places."
     pads = range(1, maps.pads.count + 1)

@@ -379,7 +379,7 @@ def configure(root: Path, *, kiosk: bool = False) -> None:
 
 def setup_command(*, kiosk: bool) -> str:
     """Return the command that sets up the service."""
-    return f"{PROGRAM} setup --yes{' --kiosk' if kiosk else ''}"
+    return f"{PROGRAM} service install --yes{' --kiosk' if kiosk else ''}"
 
 
 def _forget(root: Path) -> None:

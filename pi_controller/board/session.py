@@ -20,7 +20,7 @@ from pi_controller.board.clock import BoardClock
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
-FLASH_HINT = "'moccasin-mat flash' copies the right firmware to it"
+FLASH_HINT = "'moccasin-mat mat flash' copies the right firmware to it"
 """Hint for an incompatible board."""
 HELLO_S = 0.5
 PING_S = 0.5

@@ -164,7 +164,7 @@ class BeadStep(PadByPad):
 
     @staticmethod
     def _no_bead(pad: int) -> tuple[str, str]:
-        hint = Sentence("check that it holds its magnet; 'moccasin-mat doctor' names dead magnetometers")
+        hint = Sentence("check that it holds its magnet; 'moccasin-mat mat check' names dead magnetometers")
         return Sentence("the mat finds no bead on pad {pad}", pad=pad), hint
 
     # one reading

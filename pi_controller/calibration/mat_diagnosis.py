@@ -116,7 +116,7 @@ def _diagnose_pads(detectors: Detectors, readings: Readings, sensor: Sensor) -> 
         yield SENSORS.fails(
             Sentence("piezos of pads 1 to {pads}", pads=PADS),
             "no samples arrive",
-            "'moccasin-mat flash' copies the right firmware to the board",
+            "'moccasin-mat mat flash' copies the right firmware to the board",
         )
         return
     steps = {event.part: event.value for event in detectors.find_events("discs")}

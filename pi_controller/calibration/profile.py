@@ -129,7 +129,7 @@ def path_of(folder: Path, name: str) -> Path:
 def load_profile(folder: Path, name: str) -> Profile:
     """Read profile `name` from `folder`. Raises `ProfileError` if it is missing, unreadable or not for this mat."""
     path = path_of(folder, name)
-    again = f"'moccasin-mat calibrate --profile {name}' makes it"
+    again = f"'moccasin-mat mat calibrate --profile {name}' makes it"
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)

@@ -20,4 +20,4 @@ def udev() -> str:
 def sysusers(state: Path) -> str:
     """Return the entry of the service's user, without a login, in the groups that may open the devices."""
     groups = "".join(f"g {group} -\nm {NAME} {group}\n" for group in GROUPS)
-    return f"# Written by 'moccasin-mat setup'.\nu {NAME} - \"Moccasin Mat\" {state}\n{groups}"
+    return f"# Written by 'moccasin-mat service install'.\nu {NAME} - \"Moccasin Mat\" {state}\n{groups}"

@@ -136,7 +136,7 @@ def changes(settings: Settings) -> list[Change]:
     return [
         WholeFile(
             SYSUSERS,
-            f"# Written by 'moccasin-mat setup --kiosk'.\nu {KIOSK} - \"Moccasin Mat's screen\" /run/{KIOSK}\n",
+            f"# Written by 'moccasin-mat service install'.\nu {KIOSK} - \"Moccasin Mat's screen\" /run/{KIOSK}\n",
         ),
         WholeFile(WAITING, waiting_page(settings)),
         WholeFile(FIRST_SIGN, fill_in("first-sign.py.in", kiosk=KIOSK, wait=FIRST_SIGN_TIMEOUT_S)),

@@ -157,7 +157,7 @@ def first_settings(model: str, place: Place, *, lit: bool) -> Settings:
 def settings_text(settings: Settings, model: str) -> str:
     """Return the settings as a commented file."""
     found = f"for a {model}" if model else "for a machine that is no Raspberry Pi"
-    return format_example(settings, f"Every line may be changed; written by 'moccasin-mat setup' {found}.")
+    return format_example(settings, f"Every line may be changed; written by 'moccasin-mat service install' {found}.")
 
 
 def written_folders(settings: Settings, place: Place) -> list[Path]:

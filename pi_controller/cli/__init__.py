@@ -1,7 +1,7 @@
-"""`moccasin-mat VERB`: `VERBS` names the module of each verb. Errors are printed as a message and a hint.
+"""`moccasin-mat COMMAND`: `VERBS` names the module of each command. Errors are printed as a message and a hint.
 
-The modules only parse and print. Only the smallest parts of the standard library are imported before the verb is known,
-and the verb's own imports follow after its arguments are parsed, so that every `--help` is fast.
+The modules only parse and print. Only the smallest parts of the standard library are imported before the command is
+known, and the command's own imports follow after its arguments are parsed, so that every `--help` is fast.
 """
 
 from __future__ import annotations
@@ -12,86 +12,121 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
+from pi_controller.cli.commands import GROUPS, NOUNS, VERBS, Verb
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-VERBS: dict[str, tuple[str, str]] = {
-    "demo": ("demo", "play a game on a simulated mat, from sensor bytes to lights"),
-    "exhibit": ("tables", "run the unattended installation for visitors; --sim needs no mat"),
-    "setup-table": ("settings", "ask for the game, the players and the pages; write a table's settings"),
-    "run": ("tables", "run a table: the board, the buttons, the strips, the live page"),
-    "setup": ("installation", "install the table's service on this machine, or remove it"),
-    "update": ("installation", "install a signed update from a file or a stick; roll back if it fails"),
-    "doctor": ("board", "check every sensor, the link, the disk; report faults and remedies"),
-    "watch": ("watch", "print a running table's state as JSON lines, for other programs"),
-    "ports": ("board", "list the serial ports, the selected one, and the boards that answer"),
-    "flash": ("board", "write the firmware to the mat board, or check that it is there"),
-    "judges": ("tables", "manage the accounts of the judge's console, and issue PINs"),
-    "voice": ("words", "list the called words and their recordings, or play one"),
-    "languages": ("words", "list the languages, how complete each is, and its authority"),
-    "calibrate": ("board", "measure the mat step by step and save the results as a profile"),
-    "score": ("pipes", "keep score: actions in, states and called words out, a JSON object a line"),
-    "bracket": ("pipes", "run a tournament: results in, pairings and standings out, as JSON lines"),
-    "hub": ("hub", "back up the journals of all tables of a tournament and show the tables"),
-    "referee": ("pipes", "judge mat events: events in, facts out, a JSON object a line"),
-    "replay": ("replay", "show a game hide by hide, or evaluate a sensor recording again"),
-    "review": ("sensors", "draw the sensor levels around a hit, for the judge"),
-    "record-sensors": ("sensors", "record every reading of a mat, without a game"),
-    "record": ("journals", "write a game as an open text file, or check one"),
-    "export": ("journals", "export a game: record, score sheet, a sheet to print and sign"),
-    "verify": ("journals", "check that a journal is complete and unaltered"),
-    "recover": ("journals", "write a new journal with the proven records of a damaged one"),
-    "strikes": ("sensors", "find the strikes in a WAV file, each channel a pad"),
-    "check-settings": ("settings", "check a settings file, or print a commented example"),
-}
-"""Module and purpose of each verb. The module's function `NAME` runs the verb and `NAME_parser` returns its parser."""
+    from pi_controller.errors import UsageError
 
 
-class Verb(NamedTuple):
-    """The functions of a verb; `main` returns the exit status or raises `MatError`."""
+class Command(NamedTuple):
+    """The functions of a command; `main` returns the exit status or raises `MatError`."""
 
     parser: Callable[[], ArgumentParser]
     main: Callable[[Sequence[str]], int]
 
 
-def find_verb(verb: str) -> Verb:
-    """Import and return `verb`. Raises `UsageError` for an unknown verb."""
-    if verb not in VERBS:
-        from difflib import get_close_matches
+def find_verb(name: str) -> Command:
+    """Import and return the command `name`, such as "settings check"."""
+    module, function = import_module(f"{__name__}.{VERBS[name].module}"), name.replace(" ", "_")
+    return Command(getattr(module, f"{function}_parser"), getattr(module, function))
 
-        from pi_controller.errors import UsageError
 
-        near = get_close_matches(verb, VERBS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"the commands are: {', '.join(VERBS)}"
-        raise UsageError(f"there is no command {verb!r}", hint)
-    module, function = import_module(f"{__name__}.{VERBS[verb][0]}"), verb.replace("-", "_")
-    return Verb(getattr(module, f"{function}_parser"), getattr(module, function))
+def split_command(words: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the command's name and the arguments in `words`. Raises `UsageError` for an unknown command.
+
+    >>> split_command(["settings", "check", "table.toml"]), split_command(["check-settings", "table.toml"])
+    (('settings check', ['table.toml']), ('settings check', ['table.toml']))
+    """
+    for count in (2, 1):
+        if (name := " ".join(words[:count])) in VERBS:
+            return name, list(words[count:])
+    for name, verb in sorted(VERBS.items(), key=lambda item: -len(item[1].earlier)):
+        earlier, *options = verb.earlier.split() or [""]
+        if earlier == words[0] and {*options} <= {*words}:
+            return name, [word for word in words[1:] if word not in options]
+    raise _unknown_command(words)
+
+
+def _unknown_command(words: Sequence[str]) -> UsageError:
+    from pi_controller.errors import UsageError
+
+    typed = " ".join(words[: 2 if words[0] in NOUNS else 1])
+    near = find_similar(typed)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "'moccasin-mat --help' lists the commands"
+    return UsageError(f"there is no command {typed!r}", hint)
+
+
+def find_similar(typed: str) -> list[str]:
+    """Return up to three commands like `typed`: by a word of theirs, by spelling, by their group, or by their purpose.
+
+    >>> find_similar("check"), find_similar("calibrat"), find_similar("firmware")
+    (['settings check', 'mat check'], ['mat calibrate'], ['mat flash'])
+    """
+    import re
+    from difflib import get_close_matches
+
+    spellings = {verb.earlier: name for name, verb in VERBS.items()} | {name: name for name in VERBS}
+    found = (
+        [name for name in VERBS if typed in name.split()]
+        or [spellings[word] for word in get_close_matches(typed, spellings, n=1, cutoff=0.7)]
+        or [name for group, names in GROUPS.items() for name in names if typed in group.split()]
+        or [name for name, verb in VERBS.items() if re.search(rf"\b{re.escape(typed)}", verb.purpose)]
+    )
+    return found[:3]
 
 
 def _all_verbs() -> dict[str, tuple[str, ArgumentParser]]:
-    return {name: (purpose, find_verb(name).parser()) for name, (_, purpose) in VERBS.items()}
+    return {name: (verb.purpose, find_verb(name).parser()) for name, verb in VERBS.items()}
+
+
+def actions_of(noun: str) -> dict[str, Verb]:
+    """Return the commands of `noun` by their second words."""
+    return {name.removeprefix(f"{noun} "): verb for name, verb in VERBS.items() if name.startswith(f"{noun} ")}
+
+
+def _format_rows(rows: Iterable[tuple[str, str]]) -> str:
+    rows = list(rows)
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"  {name:<{width}}  {purpose}".rstrip() for name, purpose in rows)
+
+
+def _usage_rows() -> Iterator[tuple[str, str]]:
+    for group, names in GROUPS.items():
+        yield group, ""
+        for name in names:
+            actions = f"{', '.join(actions_of(name))}: " if name in NOUNS else ""
+            yield f"  {name}", actions + (NOUNS.get(name) or VERBS[name].purpose)
+
+
+def noun_usage(noun: str) -> str:
+    """Return the help text of `noun`: its commands."""
+    return (
+        f"usage: moccasin-mat {noun} ACTION [OPTION]...\n\n{NOUNS[noun][0].upper()}{NOUNS[noun][1:]}.\n\n"
+        f"{_format_rows((name, verb.purpose) for name, verb in actions_of(noun).items())}\n\n"
+        f"'moccasin-mat {noun} ACTION --help' shows an action's options.\n"
+    )
 
 
 def usage() -> str:
     """Return the help text."""
     from pi_controller.errors import EXIT_STATUSES
 
-    width = max(map(len, VERBS))
-    verbs = "\n".join(f"  {verb:<{width}}  {what}" for verb, (_, what) in VERBS.items())
     return (
-        "usage: moccasin-mat VERB [OPTION]...\n\n"
-        f"The controller of an instrumented mat for the Moccasin Game.\n\n{verbs}\n\n"
+        "usage: moccasin-mat COMMAND [OPTION]...\n\n"
+        f"The controller of an instrumented mat for the Moccasin Game.\n\n{_format_rows(_usage_rows())}\n\n"
         "  -V, --version  show the version\n"
-        "  -h, --help     this text; 'moccasin-mat help VERB' or 'VERB --help' shows a verb's options\n"
+        "  -h, --help     this text; 'COMMAND --help' its actions or options\n"
         "  --print-completion SHELL  print the completion script for bash, zsh or tcsh\n"
         "  --print-manual            the manual page, for man\n\n"
-        f"Exit status: 0 done; {EXIT_STATUSES} The help of a verb lists its other exit statuses.\n"
+        f"Exit status: 0 done; {EXIT_STATUSES} The help of a command lists its other exit statuses.\n"
     )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a verb; return the exit status: 0 done, 2 invalid arguments or impossible, 130 interrupted."""
+    """Run a command; return the exit status: 0 done, 2 invalid arguments or impossible, 130 interrupted."""
     from pi_controller.errors import MatError
 
     args = list(sys.argv[1:] if argv is None else argv)
@@ -116,10 +151,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
                 print(manual(_all_verbs()), end="")
                 return 0
-            case ["help", verb, *rest]:
-                return find_verb(verb).main([*rest, "--help"])
+            case ["help", *words]:
+                return main([*words, "--help"])
+            case [noun] | [noun, "-h" | "--help"] if noun in NOUNS:
+                print(noun_usage(noun), end="")
+                return 0 if args[1:] else 2
             case _:
-                return find_verb(args[0]).main(args[1:])
+                name, rest = split_command(args)
+                return find_verb(name).main(rest)
     except MatError as error:
         from pi_controller.text import strip_controls
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from pi_controller.errors import EXIT_STATUSES, UsageError, describe_error
 from pi_controller.host.place import SYSTEM_SETTINGS
@@ -71,9 +71,36 @@ class Parser(argparse.ArgumentParser):
         )
 
 
-def add_settings(parser: Parser, what: str) -> None:
+def add_action_parsers(parser: Parser, purposes: Mapping[str, str]) -> dict[str, Parser]:
+    """Add a parser for each action to `parser` and return them; `purposes` are sentences. `args.action` is chosen."""
+
+    def make_parser(prog: str, description: str) -> Parser:
+        return Parser(prog.partition(" ")[2], description)
+
+    made_by = cast("type[Parser]", make_parser)  # argparse only calls it
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=made_by)
+    return {
+        name: actions.add_parser(name, help=purpose[0].lower() + purpose[1:-1], description=purpose)
+        for name, purpose in purposes.items()
+    }
+
+
+def add_json(parser: Parser) -> None:
+    """Add the option `--json` to `parser`."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object, for a program")
+
+
+def print_json(content: object) -> None:
+    """Print `content` as one line of JSON."""
+    import msgspec
+
+    print(msgspec.json.encode(content).decode())
+
+
+def add_settings(parser: Parser, what: str, default: str | None = None) -> None:
     """Add the option `--settings` to `parser`; `what` describes its use."""
-    parser.add_argument("--settings", metavar="FILE", help=f"{what} (default: {INSTALLED}, else the defaults)")
+    text = f"{what} (default: {INSTALLED}, else the defaults)"
+    parser.add_argument("--settings", metavar="FILE", default=default, help=text)
 
 
 def settings_path(args: argparse.Namespace) -> Path | None:

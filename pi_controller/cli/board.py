@@ -1,34 +1,34 @@
-"""`moccasin-mat doctor`, `calibrate`, `ports` and `flash`: the mat and its board."""
+"""`moccasin-mat mat check`, `calibrate`, `ports` and `flash`: the mat and its board."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from pi_controller.cli.arguments import Parser, add_settings, settings_path
+from pi_controller.cli.arguments import Parser, add_json, add_settings, print_json, settings_path
 from pi_controller.errors import UsageError
 from pi_controller.host.platform import require_linux
 from pi_controller.output import open_console
 
 
-def doctor_parser() -> Parser:
-    """Return the parser of `doctor`."""
+def mat_check_parser() -> Parser:
+    """Return the parser of `mat check`."""
     parser = Parser(
-        "doctor",
+        "mat check",
         "Check every sensor, the link, the pins and the disk. Take the bead off the mat first.",
         "0 all checks pass, 1 a check fails",
     )
     add_settings(parser, "the table's settings")
-    parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
+    add_json(parser)
     parser.add_argument("--bundle", metavar="FILE.zip", help="also write diagnostic files, without any names")
     parser.add_argument("--sim", action="store_true", help="check a simulated mat")
     return parser
 
 
-def doctor(argv: Sequence[str]) -> int:
+def mat_check(argv: Sequence[str]) -> int:
     """Run the checks and print the report; return 0 if none fails, else 1."""
-    args = doctor_parser().parse_args(argv)
-    require_linux("doctor")
+    args = mat_check_parser().parse_args(argv)
+    require_linux("mat check")
     if args.settings is not None:
         from pi_controller.config.load import read_text
 
@@ -62,10 +62,10 @@ def doctor(argv: Sequence[str]) -> int:
     return 0 if report.ok else 1
 
 
-def calibrate_parser() -> Parser:
-    """Return the parser of `calibrate`."""
+def mat_calibrate_parser() -> Parser:
+    """Return the parser of `mat calibrate`."""
     parser = Parser(
-        "calibrate",
+        "mat calibrate",
         "Measure the mat step by step and save the profile. Ctrl-C changes nothing.",
         "0 the profile is saved, 1 a check failed and no profile is saved",
     )
@@ -84,23 +84,23 @@ def calibrate_parser() -> Parser:
     return parser
 
 
-def calibrate(argv: Sequence[str]) -> int:
+def mat_calibrate(argv: Sequence[str]) -> int:
     """Run the calibration; return 0 after saving the profile, 1 if something is wrong and no profile was saved."""
-    args = calibrate_parser().parse_args(argv)
+    args = mat_calibrate_parser().parse_args(argv)
     from pi_controller.tools.calibrate import calibrate
 
     passed = calibrate(settings_path(args), args.mat, args.profile, simulated=args.sim, web=args.web, only=args.only)
     return 0 if passed else 1
 
 
-def ports_parser() -> Parser:
-    """Return the parser of `ports`."""
+def mat_ports_parser() -> Parser:
+    """Return the parser of `mat ports`."""
     parser = Parser(
-        "ports",
+        "mat ports",
         "List the serial ports. Boards that may be the mat's and are not in use are asked for their id.",
         '0 "auto" finds a usable board, 1 it does not',
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(parser)
     asks = parser.add_mutually_exclusive_group()
     asks.add_argument("--ask", action="store_true", default=True, help="ask the boards for their ids (the default)")
     asks.add_argument(
@@ -109,11 +109,9 @@ def ports_parser() -> Parser:
     return parser
 
 
-def ports(argv: Sequence[str]) -> int:
+def mat_ports(argv: Sequence[str]) -> int:
     """List the ports; return 0 if "auto" finds a usable board, else 1."""
-    args = ports_parser().parse_args(argv)
-    import msgspec
-
+    args = mat_ports_parser().parse_args(argv)
     from pi_controller.board.port_list import list_serial_ports
     from pi_controller.board.serial_port import BY_ID
     from pi_controller.tools import port_report
@@ -127,16 +125,16 @@ def ports(argv: Sequence[str]) -> int:
         fault = {"message": ports.fault.message, "hint": ports.fault.hint} if ports.fault else None
         auto = next((report.port.path for report in reports if report.port.auto), None)
         body = {"ok": ok, "auto": auto, "fault": fault, "boot_loader": drive and drive.path, "ports": reports}
-        print(msgspec.json.encode(body).decode())
+        print_json(body)
     else:
         port_report.show(open_console(), reports, ports.fault, drive)
     return 0 if ok else 1
 
 
-def flash_parser() -> Parser:
-    """Return the parser of `flash`."""
+def mat_flash_parser() -> Parser:
+    """Return the parser of `mat flash`."""
     parser = Parser(
-        "flash",
+        "mat flash",
         "Copy the firmware to the mat board, which must run MicroPython (RP2040: 1.23, RP2350: 1.24 or newer).",
         "0 the board has the firmware, 1 --check finds another one or none",
     )
@@ -144,23 +142,31 @@ def flash_parser() -> Parser:
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--check", action="store_true", help="only compare: exit status 0 if it is there, else 1")
     only.add_argument("--dry-run", action="store_true", help="only show what would be done")
+    add_json(parser)
     parser.add_argument("--force", action="store_true", help="overwrite another program on the board without asking")
     return parser
 
 
-def flash(argv: Sequence[str]) -> int:
+def mat_flash(argv: Sequence[str]) -> int:
     """Flash the board; return 0 if it has the firmware, 1 if --check finds another one. Raises `MatError`."""
-    args = flash_parser().parse_args(argv)
+    reads = mat_flash_parser()
+    args = reads.parse_args(argv)
+    if args.json and not args.check:
+        reads.error("--json is for --check")
     if args.port != "auto" and not args.port.startswith("/"):
-        raise UsageError(f"flash: {args.port!r} is not a port", "'moccasin-mat ports' lists them")
+        raise UsageError(f"{args.port!r} is not a port", "'moccasin-mat mat ports' lists them")
     from pi_controller.board.serial_port import BY_ID
     from pi_controller.tools import find_board
     from pi_controller.tools.board_flasher import BoardFlasher
-    from pi_controller.tools.flash import flash
+    from pi_controller.tools.flash import check_firmware, flash
     from pi_controller.tools.mpremote import require_mpremote
 
     require_mpremote()
     brought = find_board.load_shipped()
     work = BoardFlasher(find_board.find_board(args.port, BY_ID))
+    if args.json:
+        found = check_firmware(work, brought)
+        print_json(found)
+        return 0 if found["ok"] else 1
     mode = "check" if args.check else "dry-run" if args.dry_run else "write"
     return flash(work, brought, open_console(), mode, force=args.force)

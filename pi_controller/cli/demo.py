@@ -267,5 +267,5 @@ def _end(simulation: Simulation, tr: Translator, seed: int, args: argparse.Names
         played = f"{view.hide} hides in " if view.hide else ""
         print(f"{played}{simulation.t / 60:.1f} simulated minutes, seed {seed}.")
         if args.journal:
-            print(f"The journal is {args.journal}: 'moccasin-mat replay {args.journal}' shows it hide by hide.")
+            print(f"The journal is {args.journal}: 'moccasin-mat game replay {args.journal}' shows it hide by hide.")
     return int(view.winner is None)

@@ -8,10 +8,20 @@ from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pi_controller import __version__
-from pi_controller.cli.arguments import INSTALLED, Parser, add_log_level, add_paper, set_log_level, settings_path
+from pi_controller.cli.arguments import (
+    INSTALLED,
+    Parser,
+    add_action_parsers,
+    add_json,
+    add_log_level,
+    add_paper,
+    print_json,
+    set_log_level,
+    settings_path,
+)
 from pi_controller.cli.settings import FILE
 from pi_controller.errors import UsageError
 from pi_controller.extras import requires_extra
@@ -32,6 +42,7 @@ _ACTIONS = {
     "run": "Take the reports of all tables, run the tournament and serve its pages; also for a trial on one machine.",
     "setup": "Write the venue's certificate and the hub's settings; tables then join by a code.",
     "director": "Make a new PIN for the director, who signs in at /director.",
+    "tables": "List the tables that have reported, their journals and open alarms.",
     "accept": "Accept a journal that was refused because the table's card was replaced.",
     "journals": "Write the hub's copy of each table's journal, for replay, export and verify.",
     "publish": "Write bracket, standings, all score sheets and records as a site of files.",
@@ -45,18 +56,12 @@ _ACTIONS = {
 def hub_parser() -> Parser:
     """Return the parser of `hub`, with a parser for each action."""
     parser = Parser("hub", "Run a tournament: its tables, its director's console and its boards.", epilog=_EPILOG)
-    made: dict[str, Parser] = {}
-
-    def parser_of(prog: str, description: str) -> Parser:
-        return Parser(prog.partition(" ")[2], description)
-
-    made_by = cast("type[Parser]", parser_of)  # argparse only calls it
-    commands = parser.add_subparsers(dest="do", metavar="ACTION", required=True, parser_class=made_by)
-    for name, purpose in _ACTIONS.items():
-        made[name] = one = commands.add_parser(name, help=purpose[0].lower() + purpose[1:-1], description=purpose)
+    made = add_action_parsers(parser, _ACTIONS)
+    for name, one in made.items():
         if name not in {"demo", "join"}:
             one.add_argument("folder", metavar="FOLDER", type=Path, help="the hub's files")
         add_log_level(one)
+    add_json(made["tables"])
     made["accept"].add_argument("table", metavar="TABLE", help="the table's name at the hub")
     for name, metavar, what in (
         ("journals", "OUT", "the folder for the journals"),
@@ -96,6 +101,7 @@ def hub(argv: Sequence[str]) -> int:
         "run": _run,
         "setup": _set_up,
         "director": _director,
+        "tables": _tables,
         "accept": _accept,
         "journals": _journals,
         "publish": _publish,
@@ -104,8 +110,8 @@ def hub(argv: Sequence[str]) -> int:
         "restore": _restore,
         "join": _join,
     }
-    with requires_extra("link", "the link to the hub") if args.do == "join" else requires_extra("hub", "the hub"):
-        return verbs[args.do](args)
+    with requires_extra("link", "the link to the hub") if args.action == "join" else requires_extra("hub", "the hub"):
+        return verbs[args.action](args)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -213,6 +219,20 @@ def _describe_backup(kept: BackupSummary) -> str:
     )
 
 
+def _tables(args: argparse.Namespace) -> int:
+    from pi_controller.hub.inbox import Inbox
+
+    with Inbox(_store(args.folder)) as inbox:
+        tables, alarms = inbox.record_counts(), [alarm for alarm in inbox.alarms() if alarm.open]
+    if args.json:
+        print_json({"tables": tables, "alarms": [alarm._asdict() for alarm in alarms]})
+        return 0
+    for table, journals in tables.items():
+        print(f"{table}: {sum(journals.values())} records in {len(journals)} journals")
+    print("".join(f"{alarm.table}: refused, {alarm.message}\n" for alarm in alarms), end="")
+    return 0
+
+
 def _accept(args: argparse.Namespace) -> int:
     from pi_controller.hub.inbox import Inbox
 
@@ -232,7 +252,7 @@ def _join(args: argparse.Namespace) -> int:
     path = settings_path(args) or FILE
     if not path.is_file():
         raise UsageError(
-            f"there is no settings file {path}", "create one with 'moccasin-mat setup-table', then try again"
+            f"there is no settings file {path}", "create one with 'moccasin-mat settings new', then try again"
         )
     done = join(args.address, code, path)
     account = done.account

@@ -1,4 +1,4 @@
-"""`moccasin-mat setup` and `update`: the installation on this machine."""
+"""`moccasin-mat service`: the table's service on this machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_controller.cli.arguments import Parser, confirm, image_folder
+from pi_controller.cli.arguments import Parser, add_json, confirm, image_folder, print_json
 from pi_controller.errors import MatError, UsageError
 from pi_controller.host import place as places
 from pi_controller.host.place import NAME, Place, make_place
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from pi_controller.card.plan import InstallPlan
 
 
-def setup_parser() -> Parser:
-    """Return the parser of `setup`."""
+def service_install_parser() -> Parser:
+    """Return the parser of `service install`."""
     parser = Parser(
-        "setup",
+        "service install",
         "Install the table's service on this machine: shows all changes first, then asks.",
         "0 done, 1 the service does not run, or the answer was no",
     )
@@ -32,34 +32,95 @@ def setup_parser() -> Parser:
         action="store_true",
         help="run the installation (exhibit) instead of a table and show its page on this machine's screen",
     )
-    parser.add_argument("--root", metavar="DIR", help="write below DIR, an image; no service is started")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--dry-run", action="store_true", help="only show what would be done")
-    what.add_argument("--undo", action="store_true", help="remove what setup has written; the settings stay")
-    what.add_argument("--status", action="store_true", help="print the installed files and the state of the service")
-    what.add_argument(
-        "--save-requested", action="store_true", help="save the settings that the page requests; for its unit"
-    )
+    _add_image(parser)
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be done")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     return parser
 
 
-def setup(argv: Sequence[str]) -> int:
-    """Set up, undo, or print the status; return 0 if everything succeeded, 1 if the service does not run."""
-    args = setup_parser().parse_args(argv)
-    require_linux("setup")
-    here = make_place(image_folder("setup", args.root))
-    if args.status:
-        return _setup_status(here)
-    if here.live and os.geteuid() != 0 and not args.dry_run:
-        raise UsageError("setup: a service needs root", "use sudo")
-    if args.undo:
-        return _undo_setup(here, yes=args.yes)
-    if args.save_requested:
-        return _save_requested(here)
+def service_install(argv: Sequence[str]) -> int:
+    """Install the service; return 0 if everything succeeded, 1 if it does not run."""
+    args = service_install_parser().parse_args(argv)
+    here = _find_place(args.root, changed=not args.dry_run)
     from pi_controller.card.plan import plan
 
     return _set_up(plan(here, config_txt=args.config_txt, kiosk=args.kiosk), dry=args.dry_run, yes=args.yes)
+
+
+def service_remove_parser() -> Parser:
+    """Return the parser of `service remove`."""
+    parser = Parser(
+        "service remove", "Remove what 'service install' has written; the settings stay.", "0 done, 1 the answer was no"
+    )
+    _add_image(parser)
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    return parser
+
+
+def service_remove(argv: Sequence[str]) -> int:
+    """Remove the service; return 0."""
+    args = service_remove_parser().parse_args(argv)
+    return _remove(_find_place(args.root), yes=args.yes)
+
+
+def service_status_parser() -> Parser:
+    """Return the parser of `service status`."""
+    parser = Parser(
+        "service status",
+        "Print the installed files and the state of the service.",
+        "0 the service runs, 1 it does not",
+    )
+    _add_image(parser)
+    add_json(parser)
+    return parser
+
+
+def service_status(argv: Sequence[str]) -> int:
+    """Print the state; return 0 if the service runs, or in an image is installed, else 1."""
+    args = service_status_parser().parse_args(argv)
+    here = _find_place(args.root, changed=False)
+    from pi_controller.card import service
+    from pi_controller.card.plan import plan
+
+    installed = here.on_disk(here.unit).exists()
+    made = plan(here) if installed else None
+    current = {str(change.path): change not in made.needed for change in made.changes} if made else {}
+    watched = installed and here.live and service.is_systemd_running()
+    properties = service.properties() if watched else {}
+    if args.json:
+        print_json({"installed": installed, "current": current, "service": properties})
+    elif not installed:
+        print("The service is not installed here: 'moccasin-mat service install'.")
+    else:
+        for path, same in current.items():
+            print(f"{'up to date' if same else 'differs from this version'}: {path}")
+        print("".join(f"{name}: {value}\n" for name, value in sorted(properties.items()) if value), end="")
+    return 0 if installed and (not watched or properties.get("ActiveState") == "active") else 1
+
+
+def service_save_parser() -> Parser:
+    """Return the parser of `service save`."""
+    parser = Parser("service save", "Save the settings that the page requests, and restart if needed; for its unit.")
+    _add_image(parser)
+    return parser
+
+
+def service_save(argv: Sequence[str]) -> int:
+    """Save the requested settings; return 0, or 1 if the machine could not be restarted."""
+    return _save_requested(_find_place(service_save_parser().parse_args(argv).root))
+
+
+def _add_image(parser: Parser) -> None:
+    parser.add_argument("--root", metavar="DIR", help="work below DIR, an image; no service is started")
+
+
+def _find_place(root: str | None, *, changed: bool = True) -> Place:
+    """Return this machine or the image `root`. Raises `UsageError` off Linux, or if only root may make the change."""
+    require_linux("service")
+    here = make_place(image_folder("service", root))
+    if here.live and changed and os.geteuid() != 0:
+        raise UsageError("a service needs root", "use sudo")
+    return here
 
 
 def _save_requested(here: Place) -> int:
@@ -83,7 +144,7 @@ def _set_up(made: InstallPlan, *, dry: bool, yes: bool) -> int:
     print(f"This is {f'a {made.model}' if made.model else 'not a Raspberry Pi'}.")
     if stopped := obstacles(made):
         if not dry:
-            raise UsageError(f"setup: the service could not start: {stopped[0]}", "; ".join(stopped[1:]))
+            raise UsageError(f"the service could not start: {stopped[0]}", "; ".join(stopped[1:]))
         print("\n".join(f"warning: the service could not start: {one}" for one in stopped))
     commands = service.activation_commands(kiosk=made.kiosk) if made.place.live and service.is_systemd_running() else []
     if commands and (later := find_restart_reason(made)):
@@ -100,7 +161,7 @@ def _set_up(made: InstallPlan, *, dry: bool, yes: bool) -> int:
     if dry:
         return 0
     if diff or commands:
-        confirm("setup", "Do this?", yes=yes)
+        confirm("service", "Do this?", yes=yes)
     for path in install.apply_changes(made.place, made.changes):
         print(f"written: {path}")
     if not commands:
@@ -126,20 +187,20 @@ def _activate(commands: Sequence[Sequence[str]], *, started: bool) -> int:
     return 0
 
 
-def _undo_setup(here: Place, *, yes: bool) -> int:
+def _remove(here: Place, *, yes: bool) -> int:
     from pi_controller.card import install, service
     from pi_controller.card.plan import plan
 
     changes = plan(here).changes
     lines = install.undo_changes(here, changes, dry=True)
     if not lines:
-        print("Setup has made no changes to undo.")
+        print("There is nothing to remove.")
         return 0
     print("\n".join(lines))
     on = here.live and service.is_systemd_running()
     for command in service.stop_commands(here) if on else []:
         print(f"will run: {shlex.join(command)}")
-    confirm("setup", "Undo it?", yes=yes)
+    confirm("service", "Remove it?", yes=yes)
     for command in service.stop_commands(here) if on else []:
         if wrong := service.run(command):
             print(f"failed: {shlex.join(command)}: {wrong}")
@@ -151,27 +212,10 @@ def _undo_setup(here: Place, *, yes: bool) -> int:
     return 0
 
 
-def _setup_status(here: Place) -> int:
-    from pi_controller.card import service
-    from pi_controller.card.plan import plan
-
-    if not here.on_disk(here.unit).exists():
-        print("Setup has not been run here.")
-        return 1
-    made = plan(here)
-    for change in made.changes:
-        print(f"{'differs from this version' if change in made.needed else 'up to date'}: {change.path}")
-    if not here.live or not service.is_systemd_running():
-        return 0
-    properties = service.properties()
-    print(", ".join(f"{name}: {value}" for name, value in sorted(properties.items()) if value))
-    return 0 if properties.get("ActiveState") == "active" else 1
-
-
-def update_parser() -> Parser:
-    """Return the parser of `update`."""
+def service_update_parser() -> Parser:
+    """Return the parser of `service update`."""
     parser = Parser(
-        "update",
+        "service update",
         "Install a signed update of this program from a file, or from a folder such as a stick: verify, unpack beside, "
         "switch over, and roll back if the new version does not start.",
         "0 done, 2 refused or rolled back: the earlier version runs",
@@ -193,10 +237,10 @@ def update_parser() -> Parser:
     return parser
 
 
-def update(argv: Sequence[str]) -> int:
+def service_update(argv: Sequence[str]) -> int:
     """Install the update; return 0. Raises `UpdateError`."""
-    args = update_parser().parse_args(argv)
-    require_linux("update")
+    args = service_update_parser().parse_args(argv)
+    require_linux("service update")
     from pi_controller import __version__
     from pi_controller.card.service import run
     from pi_controller.extras import requires_extra
@@ -212,7 +256,7 @@ def update(argv: Sequence[str]) -> int:
             save_last_line(programs.folder, done)
         return 0
     if not args.source:
-        raise UsageError("update: name a file or a folder", "moccasin-mat update /media/stick")
+        raise UsageError("name a file or a folder", "moccasin-mat service update /media/stick")
     restart = ["systemctl", "restart", NAME]
     try:
         done = programs.take(Path(args.source), args.signers, lambda: run(restart))

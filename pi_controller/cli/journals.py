@@ -1,4 +1,4 @@
-"""`moccasin-mat export`, `record`, `verify` and `recover`: the files of a finished or damaged game."""
+"""`moccasin-mat game export`, `record`, `verify` and `recover`: the files of a finished or damaged game."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_controller.cli.arguments import Parser, add_paper
+from pi_controller.cli.arguments import Parser, add_json, add_paper, print_json
 from pi_controller.errors import UsageError
+from pi_controller.output import show_progress
 from pi_controller.text import strip_controls, strip_controls_deep
 
 if TYPE_CHECKING:
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from pi_controller.journal.verify import JournalVerdict
 
 
-def export_parser() -> Parser:
-    """Return the parser of `export`."""
-    parser = Parser("export", "Export a game from its journal. The journal is only read.")
+def game_export_parser() -> Parser:
+    """Return the parser of `game export`."""
+    parser = Parser("game export", "Export a game from its journal. The journal is only read.")
     parser.add_argument("file", metavar="FILE", help="a journal")
     how = parser.add_mutually_exclusive_group(required=True)
     how.add_argument("-o", metavar="FOLDER", dest="folder", help="write all formats, each as a file in this folder")
@@ -32,9 +33,9 @@ def export_parser() -> Parser:
     return parser
 
 
-def export(argv: Sequence[str]) -> int:
+def game_export(argv: Sequence[str]) -> int:
     """Export the game; return 0. Raises `MatError`."""
-    args = export_parser().parse_args(argv)
+    args = game_export_parser().parse_args(argv)
     if args.pdf and not args.folder:
         raise UsageError("--pdf writes a file", "name its folder: -o FOLDER")
     from pi_controller.journal.export import as_csv, as_json, write_all
@@ -45,9 +46,11 @@ def export(argv: Sequence[str]) -> int:
     from pi_controller.web.score_sheet import print_sheet
 
     if args.record:
-        sys.stdout.write(write(read_journal_record(args.file)))
+        with show_progress(f"reading {args.file}"):
+            text = write(read_journal_record(args.file))
+        sys.stdout.write(text)
         return 0
-    with Journal(args.file, read_only=True) as journal:
+    with show_progress(f"reading {args.file}"), Journal(args.file, read_only=True) as journal:
         sheet = sheet_of(journal)
     if args.json:
         sys.stdout.write(as_json(sheet))
@@ -62,10 +65,10 @@ def export(argv: Sequence[str]) -> int:
     return 0
 
 
-def record_parser() -> Parser:
-    """Return the parser of `record`."""
+def game_record_parser() -> Parser:
+    """Return the parser of `game record`."""
     parser = Parser(
-        "record",
+        "game record",
         "Print a game in the open text format, from a journal or a record. Lines that cannot be read are left out and "
         "listed, with exit status 2.",
     )
@@ -74,9 +77,9 @@ def record_parser() -> Parser:
     return parser
 
 
-def record(argv: Sequence[str]) -> int:
+def game_record(argv: Sequence[str]) -> int:
     """Print the record of the readable lines, or only the faults; return 2 if there are any. Raises `MatError`."""
-    args = record_parser().parse_args(argv)
+    args = game_record_parser().parse_args(argv)
     from pi_controller.journal.read_record import is_journal, read_journal_record, read_record_file
     from pi_controller.record.model import RecordError
     from pi_controller.record.writing import write
@@ -94,28 +97,27 @@ def record(argv: Sequence[str]) -> int:
     return 2 if faults else 0
 
 
-def verify_parser() -> Parser:
-    """Return the parser of `verify`."""
+def game_verify_parser() -> Parser:
+    """Return the parser of `game verify`."""
     parser = Parser(
-        "verify",
+        "game verify",
         "Check that a journal is complete and unaltered. The file is only read.",
         "0 the journal is intact, 1 it is not",
     )
     parser.add_argument("file", metavar="FILE", help="a journal; a copy is enough")
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    add_json(parser)
     return parser
 
 
-def verify(argv: Sequence[str]) -> int:
+def game_verify(argv: Sequence[str]) -> int:
     """Print the result; return 0 if the journal is intact, else 1."""
-    args = verify_parser().parse_args(argv)
-    import msgspec
-
+    args = game_verify_parser().parse_args(argv)
     from pi_controller.journal.verify import verify_journal
 
-    found = verify_journal(Path(args.file))
+    with show_progress(f"checking {args.file}"):
+        found = verify_journal(Path(args.file))
     if args.json:
-        print(msgspec.json.encode(strip_controls_deep({**asdict(found), "whole": found.whole})).decode())
+        print_json(strip_controls_deep({**asdict(found), "whole": found.whole}))
     else:
         print("\n".join(map(strip_controls, _verdict_lines(found))))
     return 0 if found.whole else 1
@@ -140,10 +142,10 @@ def _verdict_lines(found: JournalVerdict) -> Iterator[str]:
         yield RECOVER_HINT
 
 
-def recover_parser() -> Parser:
-    """Return the parser of `recover`."""
+def game_recover_parser() -> Parser:
+    """Return the parser of `game recover`."""
     parser = Parser(
-        "recover",
+        "game recover",
         "Write a new journal with the proven records of a damaged one, up to the fault. The old file is only read.",
         "0 records were saved, 1 no records were proven",
     )
@@ -152,9 +154,9 @@ def recover_parser() -> Parser:
     return parser
 
 
-def recover(argv: Sequence[str]) -> int:
+def game_recover(argv: Sequence[str]) -> int:
     """Write the new journal; return 0 if it contains records, 1 if none were proven."""
-    args = recover_parser().parse_args(argv)
+    args = game_recover_parser().parse_args(argv)
     from pi_controller.journal import file
     from pi_controller.journal.recover import recover
 

@@ -38,19 +38,19 @@ def settings_page() -> str:
     """Return the page of all settings: the commented example with every default."""
     return (
         "# Every setting\n\n"
-        "All lines are optional. `moccasin-mat check-settings --example` prints this file, with `--game` for another "
-        "game; `moccasin-mat check-settings table.toml` reports every fault in yours with its line.\n\n"
+        "All lines are optional. `moccasin-mat settings example` prints this file, with `--game` for another "
+        "game; `moccasin-mat settings check table.toml` reports every fault in yours with its line.\n\n"
         f"```toml\n{format_example()}```\n"
     )
 
 
 def commands_page() -> str:
     """Return the page of all commands: the help of each verb."""
-    parts = ["# Every command\n\n`moccasin-mat help VERB` prints the same. All commands are below `moccasin-mat`."]
-    for verb, (_, purpose) in VERBS.items():
-        parts.append(
-            f"## {verb}\n\n{purpose[0].upper()}{purpose[1:]}.\n\n```text\n{find_verb(verb).parser().format_help()}```"
-        )
+    parts = ["# Every command\n\n`moccasin-mat help COMMAND` prints the same. All commands are below `moccasin-mat`."]
+    for name, verb in VERBS.items():
+        earlier = f" Also: `{verb.earlier}`." if verb.earlier else ""
+        about = f"{verb.purpose[0].upper()}{verb.purpose[1:]}.{earlier}"
+        parts.append(f"## {name}\n\n{about}\n\n```text\n{find_verb(name).parser().format_help()}```")
     return "\n\n".join(parts) + "\n"
 
 

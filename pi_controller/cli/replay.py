@@ -1,4 +1,4 @@
-"""`moccasin-mat replay FILE`: replay a journal or a record; with `--sensors` evaluate a sensor recording again."""
+"""`moccasin-mat game replay FILE`: replay a journal or a record; with `--sensors` evaluate a sensor recording again."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.cli.arguments import Parser
 from pi_controller.errors import UsageError
+from pi_controller.output import show_progress
 
 if TYPE_CHECKING:
     from pi_controller.recording.entries import Entry
@@ -20,10 +21,10 @@ _NAMES = {"HandIn": "hands in", "HandOut": "hands out", "BeadsAtRest": "looks fo
           "SamplesMissing": "gaps", "Button": "presses", "Link": "ups and downs of the link"}  # fmt: skip
 
 
-def replay_parser() -> Parser:
-    """Return the parser of `replay`."""
+def game_replay_parser() -> Parser:
+    """Return the parser of `game replay`."""
     parser = Parser(
-        "replay",
+        "game replay",
         "Show a game hide by hide, from a journal or a written record, or evaluate a sensor recording again, "
         "bit for bit. The file is only read.",
         "0 done; 1 a recording gives other results than at the table, or is damaged",
@@ -35,12 +36,12 @@ def replay_parser() -> Parser:
     return parser
 
 
-def replay(argv: Sequence[str]) -> int:
+def game_replay(argv: Sequence[str]) -> int:
     """Print a game, or evaluate a recording again; return the exit status. Raises `MatError`.
 
     1: the recording gives other mat events than at the table, or is damaged. 2: a written record has faults.
     """
-    reads = replay_parser()
+    reads = game_replay_parser()
     args = reads.parse_args(argv)
     from pi_controller.recording.store import is_recording
 
@@ -59,7 +60,8 @@ def _replay_game(path: str, to: int | None, *, json: bool) -> int:
     from pi_controller.record.model import RecordError
     from pi_controller.text import strip_controls
 
-    record = read_journal_record(path, private=True) if is_journal(path) else read_record_file(path)
+    with show_progress(f"reading {path}"):
+        record = read_journal_record(path, private=True) if is_journal(path) else read_record_file(path)
     if not record.game:
         raise RecordError(f"{path} is neither a journal nor a record", "a record says 'Game: dakota' at its top")
     for fault in record.faults:

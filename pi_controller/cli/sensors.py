@@ -1,4 +1,4 @@
-"""`moccasin-mat record-sensors`, `strikes` and `review`: recorded sensor levels and their strikes.
+"""`moccasin-mat mat record`, `mat strikes` and `game review`: recorded sensor levels and their strikes.
 
 recording/PROTOCOL.md describes how to measure a mat with them.
 """
@@ -30,9 +30,9 @@ CONTACT_SETTLES_S = 0.05
 """A contact that opens and closes again within this time is still the same touch."""
 
 
-def record_sensors_parser() -> Parser:
-    """Return the parser of `record-sensors`."""
-    parser = Parser("record-sensors", "Record every reading of the mat in one file, without a game. Ctrl-C ends it.")
+def mat_record_parser() -> Parser:
+    """Return the parser of `mat record`."""
+    parser = Parser("mat record", "Record every reading of the mat in one file, without a game. Ctrl-C ends it.")
     parser.add_argument("file", metavar="FILE", help="the recording, a new file")
     add_settings(parser, "the table's settings: its board and its strikes")
     parser.add_argument("--contact", metavar="PIN", type=int, help="the stick's contact is wired to this pin (BCM)")
@@ -40,9 +40,9 @@ def record_sensors_parser() -> Parser:
     return parser
 
 
-def record_sensors(argv: Sequence[str]) -> int:
+def mat_record(argv: Sequence[str]) -> int:
     """Record until Ctrl-C or for `--seconds`; return 0. Raises `UsageError` if the file cannot be written."""
-    args = record_sensors_parser().parse_args(argv)
+    args = mat_record_parser().parse_args(argv)
     if args.contact is not None and args.contact not in PINS:
         hint = f"name a free BCM pin from {PINS[0]} to {PINS[-1]}"
         raise UsageError(f"there is no pin {args.contact} for a contact", hint)
@@ -105,10 +105,10 @@ def _drive(bench: Bench, clock: Callable[[], float], until: float | None) -> Non
         pass
 
 
-def strikes_parser() -> Parser:
-    """Return the parser of `strikes`."""
+def mat_strikes_parser() -> Parser:
+    """Return the parser of `mat strikes`."""
     parser = Parser(
-        "strikes",
+        "mat strikes",
         "Find the strikes in a WAV file of 1 to 8 channels, each a pad. One JSON a line.",
         "0 done; with --knocked 2 if a pad is felt as another",
     )
@@ -121,14 +121,14 @@ def strikes_parser() -> Parser:
     return parser
 
 
-def strikes(argv: Sequence[str]) -> int:
+def mat_strikes(argv: Sequence[str]) -> int:
     """Print `{"pad", "t", "decided", "margin_db", "pads", "onsets", "sure"}` for each strike in the file; return 0.
 
     `t` is the start of the stroke and `onsets` the time of each pad's first touch; `decided` is the length of the
     stream in seconds at the decision: a file cut there gives the same line. With `--knocked` the status is 2 if a
     pad is felt as another. Raises `UsageError` for unusable arguments or files.
     """
-    args = strikes_parser().parse_args(argv)
+    args = mat_strikes_parser().parse_args(argv)
     name: str = args.file
     knocked = _knocked_pads(args.knocked) if args.knocked is not None else None
     settings = replace(SETTINGS_BY_SENSOR[args.sensor], reference=args.reference)
@@ -189,9 +189,9 @@ def _print_strikes(reader: WavReader, settings: StrikeSettings, warn: Callable[[
     return felt
 
 
-def review_parser() -> Parser:
-    """Return the parser of `review`."""
-    parser = Parser("review", "Draw the sensor levels 200 ms around each hit, and the decision.")
+def game_review_parser() -> Parser:
+    """Return the parser of `game review`."""
+    parser = Parser("game review", "Draw the sensor levels 200 ms around each hit, and the decision.")
     parser.add_argument("journal", metavar="JOURNAL", help="the table's journal; the hits are stored beside it")
     parser.add_argument("--hide", metavar="N", type=int, help="only this hide (default: the last one with a hit)")
     parser.add_argument("--all", action="store_true", help="every stored hit")
@@ -201,9 +201,9 @@ def review_parser() -> Parser:
     return parser
 
 
-def review(argv: Sequence[str]) -> int:
+def game_review(argv: Sequence[str]) -> int:
     """Draw the hits; return 0. Raises `RecordingError` if none are stored."""
-    args = review_parser().parse_args(argv)
+    args = game_review_parser().parse_args(argv)
     if args.hide is not None and args.all:
         raise UsageError("--hide and --all cannot be used together", "use one of the two")
     from pi_controller.display.hit_plot import hit_svg

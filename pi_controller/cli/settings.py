@@ -1,4 +1,4 @@
-"""`moccasin-mat check-settings` and `setup-table`: check a settings file, or write one from answers at the terminal."""
+"""`moccasin-mat settings check`, `example` and `new`: check a settings file, or write one from answers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.cli.arguments import INSTALLED, Parser, load_settings, settings_path
-from pi_controller.errors import PortError, UsageError, describe_error
+from pi_controller.cli.arguments import INSTALLED, Parser, add_json, load_settings, print_json, settings_path
+from pi_controller.errors import PortError, SettingsError, UsageError, describe_error
 from pi_controller.host.files import atomic_write, explain_refusal
 from pi_controller.output import open_console
 from pi_controller.rules import registry
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 FILE = Path("table.toml")
-"""The settings file in the current folder: `setup-table` writes it, `run` offers it."""
+"""The settings file in the current folder: `settings new` writes it, `run` offers it."""
 
 
-def check_settings_parser() -> Parser:
-    """Return the parser of `check-settings`."""
+def settings_check_parser() -> Parser:
+    """Return the parser of `settings check`."""
     parser = Parser(
-        "check-settings", "Check a settings file: print the effective settings, or every fault with its line."
+        "settings check", "Check a settings file: print the effective settings, or every fault with its line."
     )
     parser.add_argument(
         "settings",
@@ -35,37 +35,58 @@ def check_settings_parser() -> Parser:
         metavar="FILE",
         help=f"the settings file (default: the one that 'run' uses: {INSTALLED}, else {FILE} here, else the defaults)",
     )
-    parser.add_argument("--example", action="store_true", help="print a commented settings file with every default")
-    parser.add_argument("--game", metavar="GAME", help=f"game of the example: {', '.join(registry.names())}")
+    add_json(parser)
     return parser
 
 
-def check_settings(argv: Sequence[str]) -> int:
-    """Check a file, or print the example; return 0. Raises `SettingsError` with all faults."""
-    reads = check_settings_parser()
-    args = reads.parse_args(argv)
-    if args.example and args.settings is not None:
-        reads.error("--example takes no file")
-    if args.game is not None and not args.example:
-        reads.error("--game is for --example: a settings file names its own game")
-    from pi_controller.config import format_example, format_settings
-    from pi_controller.config.example import game_defaults
-
-    if args.example:
-        print(format_example(game_defaults(args.game)), end="")
-        return 0
+def settings_check(argv: Sequence[str]) -> int:
+    """Check a file and print the settings; return 0, or with `--json` 2 for faults. Raises `SettingsError`."""
+    args = settings_check_parser().parse_args(argv)
     path = settings_path(args)
     if path is None:
         path = FILE if FILE.exists() else None
         print(f"settings: {path or 'the defaults'}", file=sys.stderr)
+    try:
+        settings = _check_file(path)
+    except SettingsError as error:
+        if not args.json:
+            raise
+        print_json({"ok": False, "faults": error.message.splitlines()})
+        return 2
+    from pi_controller.config import format_settings
+
+    if args.json:
+        print_json({"ok": True, "settings": settings.model_dump(mode="json")})
+    else:
+        print(f"ok\n{format_settings(settings)}", end="")
+    return 0
+
+
+def _check_file(path: Path | None) -> Settings:
+    """Return the settings in the file `path`, whose images can be used too."""
     settings = load_settings(path)
     if settings.marks.images:
         from pi_controller.web.host_marks import encode_image
 
-        for path in settings.marks.images:
-            encode_image(Path(path))
-    print("ok")
-    print(format_settings(settings), end="")
+        for image in settings.marks.images:
+            encode_image(Path(image))
+    return settings
+
+
+def settings_example_parser() -> Parser:
+    """Return the parser of `settings example`."""
+    parser = Parser("settings example", "Print a commented settings file with every default.")
+    parser.add_argument("--game", metavar="GAME", help=f"its game: {', '.join(registry.names())}")
+    return parser
+
+
+def settings_example(argv: Sequence[str]) -> int:
+    """Print the example; return 0. Raises `UsageError` for an unknown game."""
+    args = settings_example_parser().parse_args(argv)
+    from pi_controller.config import format_example
+    from pi_controller.config.example import game_defaults
+
+    print(format_example(game_defaults(args.game)), end="")
     return 0
 
 
@@ -78,10 +99,10 @@ _PORTS_TRIED = 20
 Data = dict[str, dict[str, Any]]
 
 
-def setup_table_parser() -> Parser:
-    """Return the parser of `setup-table`."""
+def settings_new_parser() -> Parser:
+    """Return the parser of `settings new`."""
     parser = Parser(
-        "setup-table",
+        "settings new",
         "Ask for the game, the players, the mat and the pages, and write a settings file. It asks before it overwrites "
         "an existing file.",
         "0 the file is written, 1 the answer was no",
@@ -90,12 +111,12 @@ def setup_table_parser() -> Parser:
     return parser
 
 
-def setup_table(argv: Sequence[str]) -> int:
+def settings_new(argv: Sequence[str]) -> int:
     """Ask the questions, write the file and print the next command; return 0, or 1 if an existing file is kept.
 
     Raises `MatError`.
     """
-    path: Path = setup_table_parser().parse_args(argv).file
+    path: Path = settings_new_parser().parse_args(argv).file
     if not path.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {path.parent}", "make it first, or name a file in another one")
     _require_writable(path)

@@ -7,6 +7,7 @@ anyway. PINs are printed once and not stored.
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,8 +16,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_controller.cli.arguments import Parser, add_log_level, add_settings, load_settings, set_log_level, settings_path
-from pi_controller.errors import MatError, UsageError
+from pi_controller.cli.arguments import (
+    Parser,
+    add_action_parsers,
+    add_json,
+    add_log_level,
+    add_settings,
+    load_settings,
+    print_json,
+    set_log_level,
+    settings_path,
+)
+from pi_controller.errors import MatError
 from pi_controller.host.place import make_place
 from pi_controller.host.platform import require_linux
 from pi_controller.web.roles import HEAD, ROLES
@@ -33,7 +44,7 @@ def run_parser() -> Parser:
     parser = Parser(
         "run",
         "Run a table: the board, the buttons, the strips, the live page. Ctrl-C stops it. At a terminal, with no "
-        "settings yet, it first asks the questions of 'moccasin-mat setup-table'.",
+        "settings yet, it first asks the questions of 'moccasin-mat settings new'.",
     )
     add_settings(parser, "the table's settings")
     add_log_level(parser)
@@ -167,23 +178,29 @@ def _check_texts(folder: str) -> int:
 
 
 _JUDGE_ACTIONS = {
-    "list": "list the users",
-    "new-head": "a head judge, or a new PIN for one, if no user can sign in any more",
-    "add": "NAME ROLE: another user",
-    "new-pin": "NAME: a new PIN; their sessions end",
-    "revoke": "NAME: their sessions end, their devices are forgotten",
-    "remove": "NAME: they cannot sign in any more",
+    "list": "List the users.",
+    "new-head": "Make a head judge, or a new PIN for one, if no user can sign in any more.",
+    "add": "Add another user.",
+    "new-pin": "Make a new PIN for a user; their sessions end.",
+    "revoke": "End a user's sessions and forget their devices.",
+    "remove": "Remove a user.",
 }
 
 
 def judges_parser() -> Parser:
-    """Return the parser of `judges`."""
-    actions = "; ".join(f"{word}: {what}" for word, what in _JUDGE_ACTIONS.items())
-    parser = Parser("judges", f"Manage the users of the judge's console. {actions}.")
-    add_settings(parser, "the table's settings: the users are stored beside its journal")
-    parser.add_argument("does", choices=list(_JUDGE_ACTIONS), help="what to do")
-    parser.add_argument("name", nargs="?", metavar="NAME", help=f"name of the user (new-head: {HEAD!r} by default)")
-    parser.add_argument("role", nargs="?", metavar="ROLE", help=" or ".join(ROLES))
+    """Return the parser of `judges`, with a parser for each action."""
+    parser = Parser("judges", "Manage the users of the judge's console.")
+    what = "the table's settings: the users are stored beside its journal"
+    add_settings(parser, what)
+    made = add_action_parsers(parser, _JUDGE_ACTIONS)
+    for name, action in made.items():
+        add_settings(action, what, default=argparse.SUPPRESS)  # keeps what stands before the action
+        if name == "new-head":
+            action.add_argument("name", nargs="?", metavar="NAME", default=HEAD, help=f"name of the user ({HEAD})")
+        elif name != "list":
+            action.add_argument("name", metavar="NAME", help="name of the user, in quotes if it has spaces")
+    add_json(made["list"])
+    made["add"].add_argument("role", choices=ROLES, metavar="ROLE", help=" or ".join(ROLES))
     return parser
 
 
@@ -196,39 +213,46 @@ def judges(argv: Sequence[str]) -> int:
     path = settings_path(args)
     settings = load_settings(path)
     with closing(Users(users_path(settings))) as users:
-        for line in _change_users(users, args.does, args.name, args.role):
-            print(line)
+        if args.action == "list":
+            _list_judges(users, json=args.json)
+        else:
+            print(_change_users(users, args))
     if path is None and not settings.web.judges:
-        print("note: without --settings FILE these are the defaults, which have no console")
+        print("note: without --settings FILE these are the defaults, which have no console", file=sys.stderr)
     elif not settings.web.judges:
-        print("note: these settings have no console: [web] judges = true opens it; an installation's /staff needs none")
+        print(
+            "note: these settings have no console: [web] judges = true opens it; an installation's /staff needs none",
+            file=sys.stderr,
+        )
     return 0
 
 
-def _change_users(users: Users, does: str, name: str | None, role: str | None) -> list[str]:
+def _list_judges(users: Users, *, json: bool) -> None:
+    listed = [{"name": user.name, "role": user.role} for user in users.list_users()]
+    if json:
+        print_json(listed)
+    else:
+        print("\n".join(f"{user['name']}: {user['role']}" for user in listed) or "nobody")
+
+
+def _change_users(users: Users, args: argparse.Namespace) -> str:
     from pi_controller.web.judge_setup import new_head
     from pi_controller.web.pin_hash import PinHasher, new_pin
     from pi_controller.web.sessions import Sessions
 
-    if does == "list":
-        return [f"{one.name}: {one.role}" for one in users.list_users()] or ["nobody"]
-    if does == "new-head":
-        return [_pin(*new_head(users, PinHasher(), name or HEAD))]
-    if not name:
-        raise UsageError(f"judges {does}: the name is missing", "give a name, in quotes if it has spaces")
-    if does == "add":
-        if not role:
-            raise UsageError("judges add: the role is missing", f"give a role: {', '.join(ROLES)}")
-        pin = new_pin()
-        return [_pin(users.add(name, role, PinHasher().hash(pin)).name, pin)]
-    person = _find_user(users, name)
-    if does == "new-pin":
-        users.give_pin(person.id, PinHasher().hash(pin := new_pin()))
-        return [_pin(person.name, pin)]
-    if does == "revoke":
-        return [f"{person.name}: {Sessions(users).revoke(person.id)} sessions ended"]
+    if args.action == "new-head":
+        return _format_pin(*new_head(users, PinHasher(), args.name))
+    pin = new_pin()
+    if args.action == "add":
+        return _format_pin(users.add(args.name, args.role, PinHasher().hash(pin)).name, pin)
+    person = _find_user(users, args.name)
+    if args.action == "new-pin":
+        users.give_pin(person.id, PinHasher().hash(pin))
+        return _format_pin(person.name, pin)
+    if args.action == "revoke":
+        return f"{person.name}: {Sessions(users).revoke(person.id)} sessions ended"
     users.remove(person.id)
-    return [f"{person.name} is removed"]
+    return f"{person.name} is removed"
 
 
 def _find_user(users: Users, name: str) -> User:
@@ -240,5 +264,5 @@ def _find_user(users: Users, name: str) -> User:
     return found[0]
 
 
-def _pin(name: str, pin: str) -> str:
+def _format_pin(name: str, pin: str) -> str:
     return f"{name}: {pin} (shown this once)"

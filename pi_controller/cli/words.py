@@ -1,4 +1,4 @@
-"""`moccasin-mat voice` and `languages`: recordings of the called words, and catalogues of the sentences."""
+"""`moccasin-mat words`: recordings of the called words, and catalogues of the sentences."""
 
 from __future__ import annotations
 
@@ -7,34 +7,57 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_controller.cli.arguments import Parser, add_settings, load_settings, settings_path
+from pi_controller.cli.arguments import Parser, add_json, add_settings, load_settings, print_json, settings_path
 from pi_controller.errors import UsageError
 from pi_controller.host.files import find_file, normal_name
 from pi_controller.host.platform import expand_home
 from pi_controller.text import SUFFIX
 
 if TYPE_CHECKING:
+    import argparse
+
     from pi_controller.config.model import VoiceSection
     from pi_controller.display.sound import Clip
 
 
-def voice_parser() -> Parser:
-    """Return the parser of `voice`."""
+def words_list_parser() -> Parser:
+    """Return the parser of `words list`."""
     parser = Parser(
-        "voice",
-        "List a game's words and their recordings, or play one.",
+        "words list",
+        "List a game's called words and their recordings.",
         "0 no faults, 1 a recording cannot be played",
     )
-    add_settings(parser, "the table's settings: [voice] and the game")
-    parser.add_argument("--folder", metavar="FOLDER", help="the recordings (default: [voice] folder)")
-    parser.add_argument("--game", metavar="G", help="the game (default: that of the settings)")
-    parser.add_argument("--play", metavar="WORD", help="play one word as a table would")
+    _add_recordings(parser)
     return parser
 
 
-def voice(argv: Sequence[str]) -> int:
-    """List or play the recordings; return 1 if one cannot be played. Raises `MatError`."""
-    args = voice_parser().parse_args(argv)
+def words_list(argv: Sequence[str]) -> int:
+    """List the recordings; return 1 if one cannot be played. Raises `MatError`."""
+    return _print_recordings(*_find_recordings(words_list_parser().parse_args(argv)))
+
+
+def words_play_parser() -> Parser:
+    """Return the parser of `words play`."""
+    parser = Parser("words play", "Play a called word as a table would.")
+    parser.add_argument("word", metavar="WORD", help="the word, as 'words list' shows it")
+    _add_recordings(parser)
+    return parser
+
+
+def words_play(argv: Sequence[str]) -> int:
+    """Play a word; return 0. Raises `MatError`."""
+    args = words_play_parser().parse_args(argv)
+    return _play_word(*_find_recordings(args), args.word)
+
+
+def _add_recordings(parser: Parser) -> None:
+    add_settings(parser, "the table's settings: [voice] and the game")
+    parser.add_argument("--folder", metavar="FOLDER", help="the recordings (default: [voice] folder)")
+    parser.add_argument("--game", metavar="G", help="the game (default: that of the settings)")
+
+
+def _find_recordings(args: argparse.Namespace) -> tuple[VoiceSection, Path | None, str]:
+    """Return the section [voice], the folder of the recordings, and the game's name."""
     from pi_controller.display import word_recordings
     from pi_controller.rules.registry import game
 
@@ -46,9 +69,7 @@ def voice(argv: Sequence[str]) -> int:
         raise UsageError(
             f"{folder} is not a folder", "name the folder of the recordings with [voice] folder or --folder"
         )
-    if args.play is not None:
-        return _play_word(settings.voice, folder, played, args.play)
-    return _print_recordings(settings.voice, folder, played)
+    return settings.voice, folder, played
 
 
 def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) -> int:
@@ -139,22 +160,23 @@ def _play_word(wanted: VoiceSection, folder: Path | None, played: str, call: str
     return 0
 
 
-def languages_parser() -> Parser:
-    """Return the parser of `languages`."""
+def words_languages_parser() -> Parser:
+    """Return the parser of `words languages`."""
     parser = Parser(
-        "languages",
+        "words languages",
         "List the languages and how complete each is, or check one catalogue.",
         "0 all sentences are usable, 1 a sentence cannot be used",
     )
     parser.add_argument("file", nargs="?", metavar="FILE", help="a catalogue, named by its language: dak.po")
     parser.add_argument("--missing", action="store_true", help="list the sentences without a translation")
     parser.add_argument("--template", action="store_true", help="print an empty catalogue of all sentences")
+    add_json(parser)
     return parser
 
 
-def languages(argv: Sequence[str]) -> int:
+def words_languages(argv: Sequence[str]) -> int:
     """List the languages, or check the given catalogue; return 1 if a sentence in it cannot be used."""
-    args = languages_parser().parse_args(argv)
+    args = words_languages_parser().parse_args(argv)
     from pi_controller.display.catalogue import AUTHORITY, read_catalogue
     from pi_controller.display.i18n import LOCALES, TEMPLATE
     from pi_controller.extras import requires_extra
@@ -166,19 +188,30 @@ def languages(argv: Sequence[str]) -> int:
         import polib
 
     wanted = [entry.msgid for entry in polib.pofile(str(TEMPLATE), encoding="utf-8")]
+    paths = [Path(args.file)] if args.file else sorted(LOCALES.glob(f"*{SUFFIX}"))
+    found = {path.stem: read_catalogue(path) for path in paths}
+    status = 1 if any(catalogue.faults for catalogue in found.values()) else 0
+    missing = {code: [one for one in wanted if one not in catalogue.filled] for code, catalogue in found.items()}
+    if args.json:
+        languages = {
+            code: {
+                "missing": missing[code],
+                "authority": catalogue.header.get(AUTHORITY, "").strip(),
+                "faults": [str(fault) for fault in catalogue.faults],
+            }
+            for code, catalogue in found.items()
+        }
+        print_json({"sentences": len(wanted), "languages": languages})
+        return status
     if args.file is None:
         print(f"en   {len(wanted)} of {len(wanted)} sentences")
-    wrong = 0
-    for path in [Path(args.file)] if args.file else sorted(LOCALES.glob(f"*{SUFFIX}")):
-        found = read_catalogue(path)
-        filled = [sentence for sentence in wanted if sentence in found.filled]
-        authority = found.header.get(AUTHORITY, "").strip()
+    for code, catalogue in found.items():
+        authority = catalogue.header.get(AUTHORITY, "").strip()
         approved = f"approved by {authority}" if authority else "not approved by a speaker"
         approved += "" if authority else f" ({AUTHORITY} in the header is empty)"
-        print(f"{path.stem:<4} {len(filled)} of {len(wanted)} sentences, {approved}")
-        for fault in found.faults:
+        print(f"{code:<4} {len(wanted) - len(missing[code])} of {len(wanted)} sentences, {approved}")
+        for fault in catalogue.faults:
             print(f"  {fault}; English is shown there")
-        wrong += len(found.faults)
         if args.missing:
-            print("\n".join(f"  {sentence}" for sentence in wanted if sentence not in found.filled))
-    return 1 if wrong else 0
+            print("\n".join(f"  {sentence}" for sentence in missing[code]))
+    return status

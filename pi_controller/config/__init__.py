@@ -37,7 +37,7 @@ Sections can also contradict each other:
 >>> SettingsIssue(("web", "port"), "is taken").keys
 ('web', 'port')
 
-The example has every key with its default; `moccasin-mat check-settings --example` prints it:
+The example has every key with its default; `moccasin-mat settings example` prints it:
 
 >>> path.write_text(format_example()) > 0
 True

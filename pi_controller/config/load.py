@@ -18,7 +18,7 @@ from pi_controller.text import Sentence, did_you_mean, format_value, join_or, jo
 
 MAX_BYTES = 262_144
 """A settings file has some hundred lines; a far larger file is another one."""
-_EXAMPLE_HINT = Sentence("'moccasin-mat check-settings --example' prints a settings file")
+_EXAMPLE_HINT = Sentence("'moccasin-mat settings example' prints a settings file")
 _SYNTAX = {
     "Cannot overwrite a value": Sentence("this key is here twice"),
     "Invalid value": Sentence('this is not a value: text needs quotes, like "this"'),

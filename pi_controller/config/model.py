@@ -127,10 +127,10 @@ class RecordingSection(Section):
     """Recording of sensor readings. Off by default."""
 
     hits: bool = Field(
-        default=False, description="keep the pads' signals around each hit, for 'moccasin-mat review JOURNAL'"
+        default=False, description="keep the pads' signals around each hit, for 'moccasin-mat game review JOURNAL'"
     )
     sensors: bool = Field(
-        default=False, description="keep every reading of the mat, for 'moccasin-mat replay FILE --sensors'"
+        default=False, description="keep every reading of the mat, for 'moccasin-mat game replay FILE --sensors'"
     )
     folder: fields.Folder = Field(default=Path("recordings"), description="where recordings go; about 80 MB an hour")
     keep_days: int = Field(default=30, ge=1, le=3650, description="days until a recording or a game's hits are deleted")
@@ -313,7 +313,7 @@ class BoardSection(Section):
     )
     profile: fields.Profile = Field(
         default="",
-        description="the mat's profile by 'moccasin-mat calibrate', in this file's folder; empty: without one",
+        description="the mat's profile by 'moccasin-mat mat calibrate', in this file's folder; empty: without one",
     )
     magnetometers: Literal[24, 16, 12, 8] = Field(
         default=24, description="how many the mat has; with 12 or 8 a second or moved bead is always a question"
@@ -333,7 +333,7 @@ class SecondBoardSection(BoardSection):
     """The board of the mat in front of B, if each team has one."""
 
     port: fields.Port = Field(
-        default="none", description="with two boards plugged in, name both: 'moccasin-mat ports' lists them"
+        default="none", description="with two boards plugged in, name both: 'moccasin-mat mat ports' lists them"
     )
 
 
@@ -487,7 +487,7 @@ class VoiceSection(Section):
 
     folder: fields.OptionalFolder = Field(
         default="",
-        description="folder of the recordings, such as dakota/paguga.wav; empty: none; 'moccasin-mat voice' lists them",
+        description="folder of recordings, as dakota/paguga.wav; empty: none; 'moccasin-mat words list' lists them",
     )
     english: bool = Field(
         default=False, description="speak the score and plain sentences, in English only (apt install espeak-ng)"

@@ -1,7 +1,7 @@
 """Differences between operating systems: locks, users, disks, signals.
 
 Windows has no fcntl, pwd, resource and termios, so they are imported inside the functions here, and the rest of the
-package asks this module. A table (`run`, `exhibit`, `setup`, `doctor`) needs Linux; games on paper, the
+package asks this module. A table (`run`, `exhibit`, `service`, `mat check`) needs Linux; games on paper, the
 hub and everything that reads journals also run on Windows and macOS.
 """
 

@@ -36,7 +36,7 @@ SNAPSHOT_PAGES = 1024
 """Pages of a snapshot that are read in one transaction, 4 MB: all of a journal of 20,000 records."""
 RECOVER_HINT = (
     "if it is a copy, copy the journal again, with its -journal file if there is one; "
-    "else 'moccasin-mat recover FILE -o NEW' saves the proven records"
+    "else 'moccasin-mat game recover FILE -o NEW' saves the proven records"
 )
 
 _TABLES = """

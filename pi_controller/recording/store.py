@@ -221,7 +221,9 @@ class Recording:
                     self.header = header
                     return
                 case _:
-                    raise RecordingError(f"{self.path.name} has stored hits", "draw them: moccasin-mat review JOURNAL")
+                    raise RecordingError(
+                        f"{self.path.name} has stored hits", "draw them: moccasin-mat game review JOURNAL"
+                    )
         raise RecordingError(f"{self.path.name}: its header is lost", "restore the file from a copy")
 
     def entries(self) -> Iterator[Entry]:

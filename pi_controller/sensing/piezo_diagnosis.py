@@ -63,7 +63,7 @@ def diagnose_piezos(
         elif step:
             found.append(Sentence("its disc is there: {time} ms", time=f"{wire.disc_ms(step):.1f}"))
         if still[pad - 1] and step in {0, wire.NOT_SWITCHED}:
-            found.append(Sentence("it rests on one count, as a dead disc would: tap the pad and run the doctor again"))
+            found.append(Sentence("it rests on one count, as a dead disc would: tap the pad and run the check again"))
         yield SENSORS.passes(name, Sentence.concat("; ", found))
 
 
@@ -76,7 +76,7 @@ def _explain_piezo(pad: int, rest: float, why: str, steps: Mapping[int, int]) ->
     """Return what is wrong with the rest level or the disc, the most telling cause first; None if nothing is."""
     step = explain_step(pad, steps)
     if why in {"silent", "feeling nothing"} and (step is None or steps[pad] == wire.NOT_SWITCHED):
-        step = _wrong("silent: no signal", "check its cable and the disc; tap the pad and run the doctor again")
+        step = _wrong("silent: no signal", "check its cable and the disc; tap the pad and run the check again")
     return _explain_rest(rest, is_at_rail=why == "at its rail") or step
 
 
@@ -85,7 +85,7 @@ def _explain_force(rest: float, why: str) -> Wrong | None:
         rail = Sentence("ground") if rest < 0 else "3.3 V"
         return _wrong("at its rail: it rests at {rail}", "check its plug, its wire and its resistor", rail=rail)
     if why in {"silent", "feeling nothing"}:
-        return _wrong("silent: no signal", "check its cable; tap the pad and run the doctor again")
+        return _wrong("silent: no signal", "check its cable; tap the pad and run the check again")
     return None
 
 

@@ -1,4 +1,4 @@
-"""Connect to a simulated mat in lock step, on virtual time: for `doctor` and `calibrate`, which play no game."""
+"""Connect to a simulated mat in lock step, on virtual time: for `mat check` and `mat calibrate`, which play no game."""
 
 from __future__ import annotations
 

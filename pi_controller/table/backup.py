@@ -51,7 +51,9 @@ def copy_of(journal: Path, folder: Path) -> Path:
             f"no backup in {folder}: {describe_error(error)}", "check that the stick is plugged in and has space"
         ) from error
     except (sqlite3.Error, ValueError) as error:
-        raise BackupError(f"no backup of {journal.name}: {error}", "'moccasin-mat verify' shows the fault") from error
+        raise BackupError(
+            f"no backup of {journal.name}: {error}", "'moccasin-mat game verify' shows the fault"
+        ) from error
     return copy
 
 

@@ -104,19 +104,19 @@ class BoardFlasher:
         if result.prompt:
             raise FlashError(
                 "the firmware is on the board, but its program ended, and MicroPython's prompt is there",
-                "'moccasin-mat flash --check' shows its last crash, if it kept one",
+                "'moccasin-mat mat flash --check' shows its last crash, if it kept one",
             )
         if answer is None:
             raise FlashError(
                 "the firmware is on the board, but the board does not answer",
-                "unplug it and plug it in; then 'moccasin-mat flash --check' shows its last crash, if it had one",
+                "unplug it and plug it in; then 'moccasin-mat mat flash --check' shows its last crash, if it had one",
             )
         if not answer.is_supported or answer.firmware != firmware.version:
             identity = answer.text()
             raise FlashError(
                 f"the board {identity if not answer.is_supported else f'answers with firmware {answer.firmware}'}; "
                 f"copied was firmware {firmware.version}, protocol {probe.own_protocol()}",
-                "run 'moccasin-mat flash' once more",
+                "run 'moccasin-mat mat flash' once more",
             )
         return answer
 

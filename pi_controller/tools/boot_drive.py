@@ -41,7 +41,7 @@ GET = (
     )
     + ", and copy it onto the drive"
 )
-THEN = "when the drive has disappeared, run 'moccasin-mat flash' again"
+THEN = "when the drive has disappeared, run 'moccasin-mat mat flash' again"
 MICROPYTHON_HINT = (
     "unplug the board, hold its BOOTSEL (or BOOT) button, plug it in and let go: the drive "
     f"{' or '.join(chip.drive for chip in CHIPS)} appears; {GET}; {THEN}"

@@ -179,7 +179,7 @@ def _settings(path: Path | None) -> tuple[Settings, list[Finding]]:
     try:
         settings = read_settings(path)
     except SettingsError as error:
-        hint = f"'moccasin-mat check-settings {path}' shows what is wrong; the defaults are checked"
+        hint = f"'moccasin-mat settings check {path}' shows what is wrong; the defaults are checked"
         return Settings(), [SETTINGS.fails("file", "; ".join(error.places), hint)]
     lines = [SETTINGS.passes("file", str(path))]
     for prefix, own in _mats(settings):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 LINK = Group("Link")
-FLASH_HINT = "run 'moccasin-mat flash': it copies this program's firmware to the board"
+FLASH_HINT = "run 'moccasin-mat mat flash': it copies this program's firmware to the board"
 OFF_RATE = 0.005
 """Largest relative error of the sample rate: crystals are accurate to a ten-thousandth, so more means loss."""
 SLOW_RTT_S = 0.05
@@ -34,7 +34,7 @@ STARTS = {
     "power": "from power",
     "reset": "by its RUN button",
     "watchdog": "by its watchdog: its program hung",
-    "restart": "by its own program, as after a crash or a flash; 'moccasin-mat flash --check' shows a crash",
+    "restart": "by its own program, as after a crash or a flash; 'moccasin-mat mat flash --check' shows a crash",
 }
 _OWN = {"started", "brown-out", "tested", "slow", "wiring", "strips", "discs"}
 """Kinds with a line of their own."""
@@ -187,7 +187,7 @@ def _start(ears: SensorListener) -> Finding:
 def _test(ears: SensorListener) -> Finding:
     tested = ears.find_events("tested")
     if not tested:
-        hint = "unplug the board and plug it in again; else 'moccasin-mat flash'"
+        hint = "unplug the board and plug it in again; else 'moccasin-mat mat flash'"
         return LINK.fails("self test", "the board does not report its self test", hint)
     test = tested[-1]
     if not ears.checks_magnetometers:
@@ -198,14 +198,14 @@ def _test(ears: SensorListener) -> Finding:
         return LINK.passes("self test", found.rstrip("."))
     if any(line.outcome == "fail" for line in ears.lines()):
         return LINK.passes("self test", "done; its findings are listed separately")
-    return LINK.fails("self test", found.rstrip("."), "run the doctor again; a plug may be loose")
+    return LINK.fails("self test", found.rstrip("."), "run the check again; a plug may be loose")
 
 
 def _pace(ears: SensorListener) -> Finding:
     slow = ears.find_events("slow")
     if not slow:
         return LINK.passes("pace", "the board keeps up with its sensors")
-    hint = "repair the sensors that fail: each silent sensor slows the board down; else 'moccasin-mat flash'"
+    hint = "repair the sensors that fail: each silent sensor slows the board down; else 'moccasin-mat mat flash'"
     return LINK.fails("pace", slow[-1].line.rstrip("."), hint)
 
 

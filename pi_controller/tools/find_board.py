@@ -115,5 +115,5 @@ def wait_until_back(
         sleep(POLL_S)
     raise PortError(
         f"the board at {device} did not come back after its restart",
-        "unplug it, plug it in and run 'moccasin-mat flash' again",
+        "unplug it, plug it in and run 'moccasin-mat mat flash' again",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from typing import Literal
+from typing import Any, Literal
 
 from rich.console import Console
 from rich.padding import Padding
@@ -53,6 +53,28 @@ def flash(
         answer = work.verify_running(firmware)
     console.print(Text(f"the mat runs: {answer.text()}, {answer.start()}", "bold green"))
     return 0
+
+
+def check_firmware(work: BoardFlasher, firmware: Firmware) -> dict[str, Any]:
+    """Compare the board of `work` with `firmware`; `ok` is True if it has this firmware. Raises as `flash`."""
+    running = work.interrupt_firmware()
+    who, files = work.inspect()
+    try:
+        found = require_suitable(who, files)
+        todo = make_plan(firmware, found)
+    finally:
+        with suppress(PortError):
+            work.restart()
+    return {
+        "ok": todo.done,
+        "port": work.device,
+        "board": who.text,
+        "runs": running.text() if running else None,
+        "brought": firmware.version,
+        "copy": todo.copy,
+        "remove": [*todo.stale, *todo.left],
+        "crash": found.fault.strip(),
+    }
 
 
 def _show_board(

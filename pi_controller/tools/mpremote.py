@@ -78,13 +78,15 @@ def run_mpremote(
 
 def _explain_failure(device: str, text: str, late: bool) -> PortError | FlashError:
     if not Path(device).exists() or "SerialException" in text or "Input/output error" in text:
-        return PortError(f"the board at {device} went away", "plug it in again and run 'moccasin-mat flash' once more")
+        return PortError(
+            f"the board at {device} went away", "plug it in again and run 'moccasin-mat mat flash' once more"
+        )
     if "failed to access" in text:
-        return PortError(f"another program is using {device}", "stop it: 'moccasin-mat ports' names it")
+        return PortError(f"another program is using {device}", "stop it: 'moccasin-mat mat ports' names it")
     if late or "could not enter raw repl" in text:
         return SilentError(f"no MicroPython answers on the board at {device}", "")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return FlashError(
         f"the board refused: {lines[-1] if lines else 'it said nothing'}",
-        "unplug the board, plug it in and try again; 'moccasin-mat flash --check' shows what is on it",
+        "unplug the board, plug it in and try again; 'moccasin-mat mat flash --check' shows what is on it",
     )

@@ -58,7 +58,7 @@ def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Find
             missing = no_pins(ButtonsError)
             yield PINS.fails(what, missing.message, missing.hint)
         except (GPIOZeroError, OSError) as error:
-            hint = "stop the table while the doctor runs, or choose another pin in [buttons.pins]"
+            hint = "stop the table while the check runs, or choose another pin in [buttons.pins]"
             yield PINS.fails(what, f"GPIO{pin} cannot be opened: {describe_error(error)}", hint)
         else:
             if held:
@@ -111,7 +111,7 @@ def sensors(source: PinsSource, ears: SensorListener) -> Iterator[Finding]:
     if source.missing is not None or ears.up is None:
         missing = source.missing
         what, hint = (
-            (missing.message, missing.hint) if missing else (source.why or "no readings yet", "run the doctor again")
+            (missing.message, missing.hint) if missing else (source.why or "no readings yet", "run the check again")
         )
         yield LINK.fails("port", what, hint)
         yield from (LINK.absent(name, "the piezos are not read") for name in names)

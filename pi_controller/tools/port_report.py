@@ -13,7 +13,7 @@ from pi_controller.tools.boot_drive import GET, BootDrive
 from pi_controller.tools.find_board import open_port
 from pi_controller.tools.probe import ANSWER_S, BoardIdentity, probe
 
-FLASH = "'moccasin-mat flash' puts the firmware on it"
+FLASH = "'moccasin-mat mat flash' puts the firmware on it"
 _STATES = {"free": "green", "held": "yellow", "forbidden": "bold red"}
 
 
@@ -72,7 +72,7 @@ def show(console: Console, reports: Sequence[PortReport], fault: PortError | Non
         console.print("there is no serial port")
     if drive:
         console.print(Text(drive.text, "bold"))
-        console.print(Text(f"  > {GET}; then run 'moccasin-mat flash'", "yellow"))
+        console.print(Text(f"  > {GET}; then run 'moccasin-mat mat flash'", "yellow"))
     if fault is not None:
         console.print(Text(f'port = "auto" takes none: {fault.message}', "bold red"))
         console.print(Text(f"  > {fault.hint}", "yellow"))

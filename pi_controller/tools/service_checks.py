@@ -13,7 +13,7 @@ from pi_controller.host.place import SetupError, make_place
 from pi_controller.host.status import RESULTS
 
 SERVICE = Group("Service")
-SETUP = "moccasin-mat setup"
+SETUP = "moccasin-mat service install"
 
 
 def service_lines() -> list[Finding]:
@@ -35,7 +35,7 @@ def _unit() -> Finding:
     except OSError as error:
         return SERVICE.absent("unit", f"it cannot be read: {describe_error(error)}; try sudo")
     except SettingsError:  # the error may quote a name or a password from the file
-        hint = f"'moccasin-mat check-settings {here.settings}' shows the faults"
+        hint = f"'moccasin-mat settings check {here.settings}' shows the faults"
         return SERVICE.fails("unit", "no table can run with its settings", hint)
     except SetupError as error:
         return SERVICE.fails("unit", error.message, error.hint)

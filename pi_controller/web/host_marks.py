@@ -48,7 +48,7 @@ class HostMarks(NamedTuple):
 def load_host_marks(settings: MarksSection) -> HostMarks | None:
     """Return the marks of `settings`, None without a name.
 
-    An image that cannot be used is left out with a warning: no game waits for a logo. `check-settings` refuses it.
+    An image that cannot be used is left out with a warning: no game waits for a logo. `settings check` refuses it.
     """
     images: list[bytes] = []
     for path in settings.images if settings.name else ():

@@ -86,7 +86,7 @@ class SettingsPage:
         """Answer with the report for who helps, a ZIP: the checks of the machine, the settings, and warnings."""
         session = await self._require_head(request)
         if self._report is None:
-            raise requests.RequestError("missing", "this table makes no report", "run 'moccasin-mat doctor'")
+            raise requests.RequestError("missing", "this table makes no report", "run 'moccasin-mat mat check'")
         self._signed.charge_command(session)
         picture = self._command_queue.picture
         content = await asyncio.to_thread(self._report, f"{picture.board if picture else 'not ready'}\n")

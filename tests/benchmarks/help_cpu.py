@@ -17,7 +17,9 @@ MOST_S = 0.25
 def processor_s(verb):
     """Return what `moccasin-mat VERB --help` takes of the processor, s."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-m", "pi_controller", verb, "--help"], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(
+        [sys.executable, "-m", "pi_controller", *verb.split(), "--help"], stdout=subprocess.DEVNULL, check=True
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

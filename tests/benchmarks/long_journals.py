@@ -20,8 +20,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))  # random_play.py
 
 from random_play import legal_action
 
-from pi_controller.cli.journals import export, verify
-from pi_controller.cli.replay import replay
+from pi_controller.cli.journals import game_export as export
+from pi_controller.cli.journals import game_verify as verify
+from pi_controller.cli.replay import game_replay as replay
 from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.journal import file
 from pi_controller.journal.journal import Journal, MemoryJournal

@@ -1,4 +1,4 @@
-"""`moccasin-mat calibrate` as people start it, with the simulated mat; and what it must never do."""
+"""`moccasin-mat mat calibrate` as people start it, with the simulated mat; and what it must never do."""
 
 import contextlib
 import io
@@ -28,7 +28,7 @@ def settings(tmp_path):
 
 
 def run(*args):
-    return cli.main(["calibrate", *map(str, args)])
+    return cli.main(["mat", "calibrate", *map(str, args)])
 
 
 def kept(folder):

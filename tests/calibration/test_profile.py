@@ -80,7 +80,7 @@ def test_invalid_profile_file_is_refused_with_hint(tmp_path, text, says):
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ProfileError, match=says) as caught:
         profiles.load_profile(tmp_path, "x")
-    assert "moccasin-mat calibrate" in caught.value.hint
+    assert "moccasin-mat mat calibrate" in caught.value.hint
 
 
 def test_missing_profile_is_reported(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 
 import pytest
@@ -147,12 +148,12 @@ def test_language_setting_takes_a_code_or_po_file(write, tmp_path, view):
 @pytest.mark.slow
 def test_languages_command_lists_languages_and_their_approval(write, capsys, monkeypatch, tmp_path):
     all_of_them = len(template())
-    assert cli(["languages"]) == 0
+    assert cli(["words", "languages"]) == 0
     assert capsys.readouterr().out == f"en   {all_of_them} of {all_of_them} sentences\n"
     write("")
     write(FILLED, name="oj.po")
     monkeypatch.setattr(i18n, "LOCALES", tmp_path)
-    assert cli(["languages"]) == 0
+    assert cli(["words", "languages"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         f"en   {all_of_them} of {all_of_them} sentences",
         f"dak  0 of {all_of_them} sentences, not approved by a speaker (X-Authority in the header is empty)",
@@ -162,19 +163,23 @@ def test_languages_command_lists_languages_and_their_approval(write, capsys, mon
 
 def test_the_verb_looks_at_one_catalogue(write, capsys):
     more = '"X-Authority: the language office, 2026\\n"'
-    assert cli(["languages", str(write(FILLED, more))]) == 0
+    assert cli(["words", "languages", str(write(FILLED, more))]) == 0
     assert "dak  1 of" in (said := capsys.readouterr().out)
     assert "approved by the language office, 2026" in said
     wrong = write(FILLED + '\nmsgid "First hit: {hitter}"\nmsgstr "{hiter}"\n', more)
-    assert cli(["languages", str(wrong), "--missing"]) == 1
+    assert cli(["words", "languages", str(wrong), "--missing"]) == 1
     said = capsys.readouterr().out
     assert "has no {hiter}; English is shown there" in said
     assert "\n  First hit: {hitter}\n" in said
     assert "\n  The bead is hidden\n" not in said
+    assert cli(["words", "languages", str(wrong), "--json"]) == 1
+    dak = json.loads(capsys.readouterr().out)["languages"]["dak"]
+    assert (dak["authority"], len(dak["faults"])) == ("the language office, 2026", 1)
+    assert "First hit: {hitter}" in dak["missing"]
 
 
 def test_languages_command_prints_template_as_valid_catalogue(capsys, tmp_path):
-    assert cli(["languages", "--template"]) == 0
+    assert cli(["words", "languages", "--template"]) == 0
     said = capsys.readouterr().out
     assert said == TEMPLATE.read_text("utf-8")
     path = tmp_path / "lkt.po"
@@ -183,5 +188,5 @@ def test_languages_command_prints_template_as_valid_catalogue(capsys, tmp_path):
 
 
 def test_languages_command_refuses_missing_file(capsys, tmp_path):
-    assert cli(["languages", str(tmp_path / "dak.po")]) == 2
+    assert cli(["words", "languages", str(tmp_path / "dak.po")]) == 2
     assert "there is no catalogue" in capsys.readouterr().err

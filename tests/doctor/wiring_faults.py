@@ -35,7 +35,7 @@ LIMIT_S = 400.0
 
 
 class Kind(NamedTuple):
-    """Faults of one kind: `faults` as `doctor --sim` takes them, what is wrong with the wires, and who names the part.
+    """Faults of one kind: `faults` for `mat check --sim`, what is wrong with the wires, who names the part.
 
     `part` is a pattern of what must be said; {n} is the fault's number.
     """
@@ -151,8 +151,8 @@ def page() -> str:
     rule = "| --- | --- |"
     return f"""# Fault messages and their causes
 
-From simulated mats; numbers are examples. `moccasin-mat doctor` and `moccasin-mat calibrate` name the part, and print
-below each message what to do; if calibration fails, run the doctor.
+From simulated mats; numbers are examples. `moccasin-mat mat check` and `mat calibrate` name the part, and print
+below each message what to do; if calibration fails, run the check.
 
 | doctor says | cause |
 {rule}

@@ -86,7 +86,7 @@ class Cuts:
 
 
 def judged(journal):
-    """Return what is wrong with a journal, as `moccasin-mat verify` finds it."""
+    """Return what is wrong with a journal, as `moccasin-mat game verify` finds it."""
     try:
         found = verify_journal(journal)
     except MatError as error:

@@ -29,7 +29,7 @@ def table(tmp_path, monkeypatch):
 
 def doctor(capsys, *options):
     """Return the exit status and the outcome of each of the doctor's lines, by name."""
-    status = cli.main(["doctor", "--json", *options])
+    status = cli.main(["mat", "check", "--json", *options])
     told = json.loads(capsys.readouterr().out)
     return status, {line["name"]: line["outcome"] for line in told["lines"]}
 
@@ -38,7 +38,7 @@ def named():
     """Return what the checklist names `so` where it speaks of the doctor's lines."""
     prose = "\n".join(line for line in TEXT.splitlines() if not line.startswith(("    ", "|")))
     found = re.findall(r"`((?:[^`\n])+)`", prose)
-    others = {"pass", "not here", "fail", "such type", "doctor", "table.toml", "ports", "flash --check", "replay"}
+    others = {"pass", "not here", "fail", "such type", "mat check", "table.toml", "mat ports", "mat flash --check"}
     commands = ("moccasin-mat ", "[")
     return [name for name in found if name not in others and not name.endswith(".md") and not name.startswith(commands)]
 
@@ -85,14 +85,14 @@ def test_named_ranges_have_ends_of_same_kind():
 
 
 def test_the_settings_on_the_page_are_good(table, capsys):
-    assert cli.main(["check-settings", str(table)]) == 0
+    assert cli.main(["settings", "check", str(table)]) == 0
     settings = read_settings(table)
     assert (settings.strips.kind, settings.buttons.kind, settings.board.profile) == ("pi", "pi", "hall")
 
 
 @pytest.mark.slow
 def test_calibration_line_saves_profile_named_in_settings(table, capsys):
-    (line,) = [line for line in LINES if line.startswith("calibrate")]
+    (line,) = [line for line in LINES if line.startswith("mat calibrate")]
     unprofiled = table.with_name("first.toml")
     unprofiled.write_text(SETTINGS[0] + SETTINGS[1], "utf-8")  # as it is when the step is reached
     words = [str(unprofiled) if word == "table.toml" else word for word in shlex.split(line)]

@@ -611,7 +611,7 @@ def test_stick_is_mounted_restricted_and_searched_for_update(tmp_path, status):
     command = ["sh", "-c", f"mount() {{ echo $*; }}\n{script}", "sh", "sda1"]
     environment = {**os.environ, "RUNTIME_DIRECTORY": str(stick)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert done.stdout.splitlines() == [f"-o ro,nosuid,nodev,noexec /dev/sda1 {stick}", f"update {stick}"]
+    assert done.stdout.splitlines() == [f"-o ro,nosuid,nodev,noexec /dev/sda1 {stick}", f"service update {stick}"]
     assert done.returncode == status
 
 

@@ -39,7 +39,7 @@ def lines(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         said = []
         patch.setattr("builtins.print", lambda *words, **_: said.append(" ".join(map(str, words))))
-        assert cli.main(["doctor", "--sim", "--json", "--settings", str(path)]) == 0
+        assert cli.main(["mat", "check", "--sim", "--json", "--settings", str(path)]) == 0
     return {line["name"]: line["outcome"] for line in json.loads("\n".join(said))["lines"]}
 
 

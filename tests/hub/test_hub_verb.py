@@ -1,5 +1,6 @@
 """`moccasin-mat hub`: what setup writes, and the page of all tables."""
 
+import json
 import re
 from datetime import UTC, datetime
 
@@ -91,6 +92,10 @@ def test_accept_lets_a_refused_table_in(tmp_path, capsys):
     (row,) = chain_rows(genesis("a" * 32), [JournalRow(1, 1, 0.25, "ready", "{}")])
     with Inbox(tmp_path / "hub.sqlite") as inbox:
         inbox.store_messages(1.0, [("t01", first), ("t01", Events("a" * 32, (SentRecord(*row),))), ("t01", other)])
+    assert verb(["tables", str(tmp_path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["tables"]["t01"]["a" * 32] == 1
+    assert [(alarm["table"], alarm["about"]) for alarm in told["alarms"]] == [("t01", "replaced")]
     assert verb(["accept", str(tmp_path), "t01"]) == 0
     assert "accepted" in capsys.readouterr().out
     assert verb(["accept", str(tmp_path), "t01"]) == 0

@@ -34,7 +34,7 @@ def terminal(tmp_path):
 
 
 def test_ctrl_c_during_questions_writes_no_file(terminal, tmp_path):
-    for argv in (["setup-table"], ["run"]):
+    for argv in (["settings", "new"], ["run"]):
         screen = terminal(*argv)
         screen.until("Which game?")
         screen.type("1")

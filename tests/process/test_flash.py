@@ -1,4 +1,6 @@
-"""`moccasin-mat flash` on boards that run a real MicroPython, through the real mpremote."""
+"""`moccasin-mat mat flash` on boards that run a real MicroPython, through the real mpremote."""
+
+import json
 
 import pytest
 from small_firmware import small
@@ -91,8 +93,11 @@ def test_mismatched_firmware_version_after_copy_is_refused(plug, flash):
 def test_flash_verb_finds_board_and_returns_status(plug, monkeypatch, capsys):
     board = plug(holds=small())
     monkeypatch.setattr("pi_controller.board.serial_port.BY_ID", board.by_id)
-    assert cli.main(["flash", "--check"]) == 1
+    assert cli.main(["mat", "flash", "--check"]) == 1
     assert "add wire.py" in " ".join(capsys.readouterr().out.split())
-    assert cli.main(["flash", "--check", "--dry-run"]) == 2
-    assert cli.main(["flash", "--port", "COM3"]) == 2
-    assert "moccasin-mat ports" in capsys.readouterr().err
+    assert cli.main(["mat", "flash", "--check", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["ok"], "wire.py" in told["copy"]) == (False, True)
+    assert cli.main(["mat", "flash", "--check", "--dry-run"]) == 2
+    assert cli.main(["mat", "flash", "--port", "COM3"]) == 2
+    assert "moccasin-mat mat ports" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`moccasin-mat ports` at boards on pseudo-terminals: who answers."""
+"""`moccasin-mat mat ports` at boards on pseudo-terminals: who answers."""
 
 import json
 
@@ -15,7 +15,7 @@ def ports(board):
 
 def run(board, monkeypatch, capsys, *args):
     monkeypatch.setattr("pi_controller.board.port_list.list_serial_ports", lambda by_id: ports(board))
-    status = cli.main(["ports", *args])
+    status = cli.main(["mat", "ports", *args])
     return status, capsys.readouterr().out
 
 
@@ -46,7 +46,7 @@ def test_a_board_without_the_mat_says_to_flash(plug):
     (told,) = port_report.check_ports(ports(plug()), asking=True, seconds=3.0)
     assert told.mat is None
     assert told.found == "free; MicroPython without the mat's program"
-    assert "moccasin-mat flash" in told.hint
+    assert "moccasin-mat mat flash" in told.hint
 
 
 def test_two_boards_are_listed_with_no_auto(plug, monkeypatch, capsys):

@@ -126,7 +126,7 @@ def test_next_game_begins_without_restart_and_survives_kill(start, tmp_path, cap
         ("record", "forfeit"),
         ("export", "-o", str(tmp_path / "kept"), ""),
     ):
-        assert main([verb, str(kept), *more]) == 0
+        assert main(["game", verb, str(kept), *more]) == 0
         assert said in capsys.readouterr().out
 
 

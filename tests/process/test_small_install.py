@@ -50,7 +50,7 @@ import sys
 from pi_controller.cli import VERBS, main
 for verb in VERBS:
     try:
-        main([verb, "--help"])
+        main([*verb.split(), "--help"])
     except SystemExit as end:
         assert end.code == 0, verb
 sys.exit(main(["--print-manual"]))

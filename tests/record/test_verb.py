@@ -1,8 +1,8 @@
-"""`moccasin-mat record` on a journal and a record."""
+"""`moccasin-mat game record` on a journal and a record."""
 
 import pytest
 
-from pi_controller.cli.journals import record as main
+from pi_controller.cli.journals import game_record as main
 from pi_controller.errors import JournalError
 from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.journal.journal import Journal

@@ -12,7 +12,7 @@ from pi_controller.board.connection import BoardConnection
 from pi_controller.board.interfaces import ButtonsError
 from pi_controller.board.messages import Field, Piezo, Touch
 from pi_controller.board.serial_port import SerialPort
-from pi_controller.cli.sensors import record_sensors as main
+from pi_controller.cli.sensors import mat_record as main
 from pi_controller.errors import PortError, UsageError
 from pi_controller.recording.bench import CONTACT, Bench
 from pi_controller.recording.entries import Header, settings_as_json

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from load_file import load_file
 
-from pi_controller.cli.replay import replay
-from pi_controller.cli.sensors import review
+from pi_controller.cli.replay import game_replay as replay
+from pi_controller.cli.sensors import game_review as review
 from pi_controller.config import Settings, read_settings
 from pi_controller.errors import UsageError
 from pi_controller.recording.entries import RecordingError

@@ -10,7 +10,7 @@ from cases import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_controller.cli.sensors import strikes as main
+from pi_controller.cli.sensors import mat_strikes as main
 from pi_controller.errors import UsageError
 from pi_controller.sensing.wav import WavReader
 

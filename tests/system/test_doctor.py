@@ -1,4 +1,4 @@
-"""`moccasin-mat doctor` as people start it, and the bundle they send."""
+"""`moccasin-mat mat check` as people start it, and the bundle they send."""
 
 import io
 import json
@@ -35,7 +35,7 @@ def settings(tmp_path):
 
 
 def run(*args):
-    return cli.main(["doctor", *map(str, args)])
+    return cli.main(["mat", "check", *map(str, args)])
 
 
 def read(capsys):
@@ -100,7 +100,7 @@ def test_invalid_settings_report_omits_their_values(settings, capsys):
     assert "hunter2" not in out
     lines = {line["name"]: line for line in json.loads(out)["lines"]}
     assert "[teams] a" in lines["file"]["message"]
-    assert "check-settings" in lines["file"]["hint"]
+    assert "settings check" in lines["file"]["hint"]
 
 
 def test_the_profile_is_looked_at(settings, capsys):

@@ -27,7 +27,7 @@ def test_no_service_is_no_fault(monkeypatch):
     monkeypatch.setattr(service, "is_installed", lambda: False)
     (line,) = service_checks.service_lines()
     assert line.outcome == "not here"
-    assert "moccasin-mat setup" in line.message
+    assert "moccasin-mat service install" in line.message
 
 
 def test_service_is_installed_if_its_unit_exists(tmp_path):
@@ -44,14 +44,14 @@ def test_unmodified_unit_passes_and_edited_unit_fails(place):
     unit.write_text(unit.read_text("utf-8") + "# mine\n", "utf-8")
     line = by_name()["unit"]
     assert line.outcome == "fail"
-    assert "moccasin-mat setup" in line.hint
+    assert "moccasin-mat service install" in line.hint
 
 
 def test_invalid_settings_fail_unit_without_their_values(place):
     place.on_disk(place.settings).write_text("[table]\nname = 'secret\u200b'\nnmae = 'secret'\n", "utf-8")
     line = by_name()["unit"]
     assert line.outcome == "fail"
-    assert "check-settings" in line.hint
+    assert "settings check" in line.hint
     assert "secret" not in line.message + line.hint
 
 

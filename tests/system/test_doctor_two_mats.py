@@ -29,7 +29,7 @@ def settings(tmp_path):
 
 
 def report(settings, capsys, *args):
-    status = cli.main(["doctor", "--settings", str(settings), "--json", *args])
+    status = cli.main(["mat", "check", "--settings", str(settings), "--json", *args])
     lines = json.loads(capsys.readouterr().out)["lines"]
     return status, {line["name"]: line for line in lines}
 

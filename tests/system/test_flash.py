@@ -1,4 +1,4 @@
-"""Which boards `moccasin-mat flash` accepts, and what it copies to them."""
+"""Which boards `moccasin-mat mat flash` accepts, and what it copies to them."""
 
 import json
 

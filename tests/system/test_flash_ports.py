@@ -1,4 +1,4 @@
-"""`moccasin-mat ports`: every port, why it is taken or not, and who answers."""
+"""`moccasin-mat mat ports`: every port, why it is taken or not, and who answers."""
 
 import os
 from types import SimpleNamespace

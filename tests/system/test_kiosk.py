@@ -100,7 +100,7 @@ def test_off_unit_restores_a_screen_it_cannot_switch(tmp_path, writable, done):
 def test_setup_writes_keeps_and_undoes_the_kiosk(pi, snapshot, capsys):
     root = pi()
     before = snapshot(root)
-    assert main(["setup", "--root", str(root), "--yes", "--kiosk"]) == 0
+    assert main(["service", "install", "--root", str(root), "--yes", "--kiosk"]) == 0
     out = capsys.readouterr().out
     assert "apt install cage chromium" in out
     here = make_place(root)
@@ -112,7 +112,7 @@ def test_setup_writes_keeps_and_undoes_the_kiosk(pi, snapshot, capsys):
     assert kiosk.shown_port(here) == 8080
     assert plan(here).kiosk, "a later setup without the option leaves the screen as it is"
     assert plan(here).needed == []
-    assert main(["setup", "--root", str(root), "--undo", "--yes"]) == 0
+    assert main(["service", "remove", "--root", str(root), "--yes"]) == 0
     left = {name for name, held in snapshot(root).items() if held is not None} - before.keys()
     assert left == {"etc/moccasin-mat/table.toml"}
 

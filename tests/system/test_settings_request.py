@@ -106,5 +106,5 @@ def test_setup_installs_the_unit(here):
     mine = {change.path: change for change in changes(here)}
     assert f"PathExists={RUN / REQUEST.file}" in mine[REQUEST.path].text
     text = mine[REQUEST.service].text
-    assert "setup --save-requested" in text
+    assert "service save" in text
     assert verify_unit(text.replace(str(here.program), "/bin/true"), REQUEST.service.name) == []

@@ -306,11 +306,11 @@ def test_killed_at_any_change_one_whole_version_runs(host):
 def test_the_verb(host, capsys, monkeypatch):
     monkeypatch.setattr("pi_controller.card.service.run", lambda command: "")
     words = ["--folder", str(host.programs.folder), "--signers", str(host.signers)]
-    assert main(["update", str(host.stick), *words]) == 2
+    assert main(["service", "update", str(host.stick), *words]) == 2
     assert "there is no update" in capsys.readouterr().err
     assert "there is no update" in notify.last_line(host.programs.folder)
     host.sign(host.wheel("900.1"))
-    assert main(["update", str(host.stick), *words]) == 0
+    assert main(["service", "update", str(host.stick), *words]) == 0
     assert notify.last_line(host.programs.folder) == "version 900.1 runs"
-    assert main(["update", "--settle", *words]) == 0
-    assert main(["update", *words]) == 2
+    assert main(["service", "update", "--settle", *words]) == 0
+    assert main(["service", "update", *words]) == 2

@@ -233,7 +233,7 @@ def test_table_calls_are_on_the_sheet(tmp_path):
 
 def test_all_as_files(path, tmp_path, capsys):
     folder = tmp_path / "out" / "new"
-    assert main(["export", str(path), "-o", str(folder)]) == 0
+    assert main(["game", "export", str(path), "-o", str(folder)]) == 0
     assert capsys.readouterr().out.split() == [
         str(folder / f"final.{end}") for end in ("record", "json", "csv", "html")
     ]
@@ -245,14 +245,14 @@ def test_all_as_files(path, tmp_path, capsys):
     ]
     assert tuple(told["head"]) == sheet(path).head
     for option, file in (("--record", "record"), ("--json", "json"), ("--print", "html")):
-        assert main(["export", str(path), option]) == 0
+        assert main(["game", "export", str(path), option]) == 0
         assert capsys.readouterr().out == (folder / f"final.{file}").read_text("utf-8")
 
 
 def test_impossible_export_is_refused(path, tmp_path):
     for argv in ([str(path)], [str(path), "--json", "--print"], [str(path), "--json", "--pdf"]):
-        assert main(["export", *argv]) == 2
-    from pi_controller.cli.journals import export
+        assert main(["game", "export", *argv]) == 2
+    from pi_controller.cli.journals import game_export as export
 
     with pytest.raises(UsageError):
         export([str(path), "--print", "--pdf"])
@@ -264,7 +264,7 @@ def test_impossible_export_is_refused(path, tmp_path):
 
 
 def test_a_spreadsheet_reads_it(path, capsysbinary):
-    assert main(["export", str(path), "--csv"]) == 0
+    assert main(["game", "export", str(path), "--csv"]) == 0
     data = capsysbinary.readouterr().out
     assert data.startswith(
         b"\xef\xbb\xbf" + b",".join(name.encode() for name in CSV_COLUMNS) + b",points.A,points.B,sticks.A,sticks.B,"
@@ -306,7 +306,7 @@ def test_players_and_their_counters_have_columns(tmp_path):
 
 def test_short_game_is_printed_on_one_letter_page(path, tmp_path):
     need_pango()
-    assert main(["export", str(path), "-o", str(tmp_path / "out"), "--pdf", "--paper", "letter"]) == 0
+    assert main(["game", "export", str(path), "-o", str(tmp_path / "out"), "--pdf", "--paper", "letter"]) == 0
     (page,) = read_pdf(tmp_path / "out" / "final.pdf")
     assert page.size == (216, 279)
     assert page.is_whole

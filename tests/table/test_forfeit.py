@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from random_play import steps
 
-from pi_controller.cli.replay import replay
+from pi_controller.cli.replay import game_replay as replay
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.phrases import Phrases
 from pi_controller.journal.convert import from_journal

@@ -77,7 +77,7 @@ def test_damaged_rollback_refuses_start_and_is_recovered(played, killed, damage,
             list(journal.rows())
         assert "if it is a copy, copy the journal again, with its -journal file" in error.value.hint
     assert contents(killed.parent) == before
-    assert main(["verify", str(killed)]) == 1
+    assert main(["game", "verify", str(killed)]) == 1
     assert "if it is a copy, copy the journal again, with its -journal file" in capsys.readouterr().out
     assert saved(killed) == played[1]
 
@@ -87,7 +87,7 @@ def test_recovered_journal_continues_under_old_name(played, killed):
     with pytest.raises(JournalError, match="or its -journal file was removed"):
         Journal(killed)
     new = killed.with_name("new.sqlite")
-    assert main(["recover", str(killed), "-o", str(new)]) == 0
+    assert main(["game", "recover", str(killed), "-o", str(new)]) == 0
     assert stat.S_IMODE(new.stat().st_mode) == 0o600
     new.replace(killed)
     with Journal(killed) as journal:

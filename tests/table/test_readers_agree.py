@@ -6,7 +6,7 @@ from io import StringIO
 
 import msgspec
 
-from pi_controller.cli.replay import replay
+from pi_controller.cli.replay import game_replay as replay
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.errors import MatError
 from pi_controller.journal.journal import Journal

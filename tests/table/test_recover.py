@@ -9,7 +9,7 @@ import pytest
 from corruptions import leave_unfinished
 
 from pi_controller.cli import main
-from pi_controller.cli.journals import recover as recover_main
+from pi_controller.cli.journals import game_recover as recover_main
 from pi_controller.errors import JournalError, UsageError
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.recover import recover
@@ -92,7 +92,7 @@ def test_damaged_copies_recover_a_provable_prefix(game, tmp_path, seed):
 def test_a_whole_one_comes_back_as_it_was(game, tmp_path, capsys):
     folder, rows = game
     for name in ("whole", "killed"):
-        assert main(["recover", str(folder / f"{name}.sqlite"), "-o", str(tmp_path / name)]) == 0
+        assert main(["game", "recover", str(folder / f"{name}.sqlite"), "-o", str(tmp_path / name)]) == 0
         assert f"kept: {len(rows)} records" in (said := capsys.readouterr().out)
         assert "no record is lost" in said
         assert rows[-1].hash[:16] in said  # the chain is the old one: what was printed of it still proves it
@@ -117,9 +117,9 @@ def test_recovery_ends_before_the_missing_record(game, tmp_path, capsys):
     singles = (row.seq for row in rows if len({one.batch for one in rows[row.seq - 3 : row.seq]}) == 3)
     at = next(seq for seq in singles if seq > 60)
     without(path, f"DELETE FROM facts WHERE seq = {at}")
-    assert main(["verify", str(path)]) == 1
+    assert main(["game", "verify", str(path)]) == 1
     assert f"complete up to event {rows[at - 2].batch} (record {at - 1}); then: record {at}" in capsys.readouterr().out
-    assert main(["recover", str(path), "-o", str(tmp_path / "new")]) == 0
+    assert main(["game", "recover", str(path), "-o", str(tmp_path / "new")]) == 0
     said = capsys.readouterr().out
     assert f"kept: {rows[at - 3].seq} records, up to event {rows[at - 3].batch}" in said
     assert f"lost: the records after it, of {len(rows)}, because record {at} is missing" in said
@@ -177,7 +177,7 @@ def test_unrecoverable_input_writes_no_journal(game, tmp_path, capsys):
     folder, _ = game
     path = tmp_path / "noise"
     path.write_bytes(random.Random(3).randbytes(50_000))
-    assert main(["recover", str(path), "-o", str(tmp_path / "new")]) == 1
+    assert main(["game", "recover", str(path), "-o", str(tmp_path / "new")]) == 1
     assert "no record can be saved, new is not written: no record can be read" in capsys.readouterr().out
     assert not (tmp_path / "new").exists()
     with pytest.raises(JournalError, match="no such file"):

@@ -1,4 +1,4 @@
-"""`moccasin-mat replay`: a journalled game told again, with what was taken back."""
+"""`moccasin-mat game replay`: a journalled game told again, with what was taken back."""
 
 import json
 import random
@@ -6,7 +6,7 @@ import random
 import pytest
 from random_play import legal_action
 
-from pi_controller.cli.replay import replay as main
+from pi_controller.cli.replay import game_replay as main
 from pi_controller.errors import JournalError, UsageError
 from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.journal.journal import Journal

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from pi_controller.cli.journals import export, verify
-from pi_controller.cli.replay import replay
+from pi_controller.cli.journals import game_export as export
+from pi_controller.cli.journals import game_verify as verify
+from pi_controller.cli.replay import game_replay as replay
 from pi_controller.journal.convert import from_journal
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.sheet import sheet_of

@@ -5,8 +5,10 @@ import unicodedata
 
 import pytest
 
-from pi_controller.cli.journals import export, record, verify
-from pi_controller.cli.replay import replay
+from pi_controller.cli.journals import game_export as export
+from pi_controller.cli.journals import game_record as record
+from pi_controller.cli.journals import game_verify as verify
+from pi_controller.cli.replay import game_replay as replay
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.terminal import render_text
 from pi_controller.journal.journal import Journal

@@ -1,4 +1,4 @@
-"""`moccasin-mat verify`: whole, or up to which event and what is wrong there; a copy on any medium will do."""
+"""`moccasin-mat game verify`: whole, or up to which event and what is wrong there; a copy on any medium will do."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def path(tmp_path, play_on):
 def test_settings_file_is_refused_as_a_journal(tmp_path, capsys):
     settings = tmp_path / "table.toml"
     settings.write_text("[web]\n", "utf-8")
-    assert main(["verify", str(settings)]) == 2
+    assert main(["game", "verify", str(settings)]) == 2
     assert "this is a settings file, not a journal" in capsys.readouterr().err
 
 
@@ -51,12 +51,12 @@ def action(body):
 def test_whole(path, capsys):
     with Journal(path) as journal:
         (seq, head), batches, epoch = journal.head, journal.batch, journal.meta.epoch
-    assert main(["verify", str(path)]) == 0
+    assert main(["game", "verify", str(path)]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "dakota 1: Red (A) and Blå (B)"
     assert said[1].startswith(f"journal {epoch}, made by version ")
     assert said[2:] == [f"head    {head[:16]}", f"        {head}", f"records {seq} in {batches} events", "whole"]
-    assert main(["verify", str(path), "--json"]) == 0
+    assert main(["game", "verify", str(path), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["whole"], told["head"], told["records"], told["created"]) == (True, head, seq, 1_700_000_000.0)
 
@@ -84,7 +84,7 @@ def test_damaged_file_with_readable_records_is_not_whole(path):
 )
 def test_well_chained_wrong_record_is_reported(path, capsys, wrong, said):
     at = add(path, **wrong)
-    assert main(["verify", str(path)]) == 1
+    assert main(["game", "verify", str(path)]) == 1
     *_, told, hint = capsys.readouterr().out.splitlines()
     assert hint == RECOVER_HINT
     assert told.startswith("complete up to event ")
@@ -95,13 +95,13 @@ def test_well_chained_wrong_record_is_reported(path, capsys, wrong, said):
 def test_a_journal_that_says_no_game(tmp_path, capsys):
     with Journal(tmp_path / "j") as journal:
         journal.append([Ready(1.0)])
-    assert main(["verify", str(tmp_path / "j")]) == 1
+    assert main(["game", "verify", str(tmp_path / "j")]) == 1
     assert "record 1: it does not name its game" in capsys.readouterr().out
 
 
 def test_a_fresh_one_is_whole(tmp_path, capsys):
     Journal(tmp_path / "j").close()
-    assert main(["verify", str(tmp_path / "j")]) == 0
+    assert main(["game", "verify", str(tmp_path / "j")]) == 0
     assert "no game" in capsys.readouterr().out
 
 
@@ -112,9 +112,9 @@ def test_other_rules_version_is_reported(tmp_path):
 
 
 def test_missing_or_foreign_file_fails_verification(tmp_path, capsys):
-    assert main(["verify", str(tmp_path / "none")]) == 2
+    assert main(["game", "verify", str(tmp_path / "none")]) == 2
     (tmp_path / "text").write_text("dear diary\n" * 500)
-    assert main(["verify", str(tmp_path / "text")]) == 1
+    assert main(["game", "verify", str(tmp_path / "text")]) == 1
     assert "it cannot be read" in capsys.readouterr().out
     with closing(sqlite3.connect(tmp_path / "other")) as db:
         db.execute("CREATE TABLE photos(id)")
@@ -176,7 +176,7 @@ def test_value_of_another_type_is_a_journal_error(path, capsys, column, value):
         db.execute(f"UPDATE facts SET {column} = {value} WHERE seq = 5")
         db.execute(f"UPDATE facts SET {column} = {value} WHERE seq = (SELECT max(seq) FROM facts)")
     for verb in (["replay"], ["record"], ["export", "--json"]):
-        assert main([*verb, str(path)]) == 2
+        assert main(["game", *verb, str(path)]) == 2
         assert "damaged" in capsys.readouterr().err
     found = verify_journal(path)
     assert (found.whole, found.records) == (False, 4)
@@ -188,9 +188,9 @@ def test_schema_of_invalid_text_is_a_journal_error(path, capsys):
     data = path.read_bytes()
     path.write_bytes(data.replace(b"CREATE TABLE facts(", b"CREATE TABL\xff facts(", 1))
     for verb in (["replay"], ["record"], ["export", "--json"]):
-        assert main([*verb, str(path)]) == 2
+        assert main(["game", *verb, str(path)]) == 2
         assert "damaged" in capsys.readouterr().err
     assert not verify_journal(path).whole
     with pytest.raises(JournalError, match="damaged"):
         Journal(path)
-    assert main(["recover", str(path), "-o", str(path.with_name("new.sqlite"))]) == 1
+    assert main(["game", "recover", str(path), "-o", str(path.with_name("new.sqlite"))]) == 1

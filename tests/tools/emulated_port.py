@@ -1,7 +1,7 @@
 """The emulated board as a serial port for mpremote and `moccasin-mat`: a pseudo-terminal, at most in real time.
 
     python tests/tools/emulated_port.py PORT          # in one terminal; PORT is a path to make, ^C ends it
-    moccasin-mat flash --port PORT                    # in another
+    moccasin-mat mat flash --port PORT                    # in another
 
 The board begins without files, or with `--firmware` on it. A reset keeps the terminal, where a real board's port
 vanishes and comes back.

@@ -28,12 +28,12 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests/support")]
 from check import uv_environment  # noqa: E402
 from verb_commands import FILES, JOURNAL, NEEDS_EXTRA, SERVES, WORKS  # noqa: E402
 
-from pi_controller.cli import VERBS  # noqa: E402
+from pi_controller.cli import VERBS, split_command  # noqa: E402
 
 EXTRAS = ("board", "completion", "docs", "flash", "hub", "languages", "link", "pi", "postgres", "update")
 EXTRAS += ("voice", "watch")
 BRINGS = {
-    "flash": {"board"},
+    "mat flash": {"board"},
     "hub": {"link"},
     "pi": {"board", "completion", "languages", "link", "update"},
 }
@@ -51,11 +51,11 @@ WITH_EXTRA = {
     "hub demo --once": 0,
     "hub setup venue": 0,
     "hub join 127.0.0.1 0000-0000-0000-0000-0000 --settings hub.toml": 2,
-    "languages": 0,
+    "words languages": 0,
     "demo --language fr.po": 0,
-    "update stick": 2,
-    "flash": 2,
-    "ports": 1,
+    "service update stick": 2,
+    "mat flash": 2,
+    "mat ports": 1,
     "--print-completion bash": 0,
 }
 """Exit statuses of the commands of NEEDS_EXTRA if the extra is there, without a board, a table or a hub."""
@@ -154,7 +154,7 @@ def find_fault(environment: Environment, words: str, result: Result) -> str:
         return "" if result.status == 2 and re.search(hint, result.errors) else f"does not name the extra {extra}"
     if words in UNTIL_STOPPED:
         return "" if result.served and result.status == 0 else f"served {result.served}, status {result.status}"
-    expected = {**WITH_EXTRA, **WORKS, **JOURNAL, "doctor --sim": 1}[words]  # the user is not in the group dialout
+    expected = {**WITH_EXTRA, **WORKS, **JOURNAL, "mat check --sim": 1}[words]  # the user is not in the group dialout
     return "" if result.status == expected else f"status {result.status} in place of {expected}"
 
 
@@ -185,10 +185,10 @@ def try_python(python: Path, folder: Path, wheel: Path) -> list[str]:
         environment = Environment(python, place, wheel, extras)
         if len(extras) == 1:  # the commands of this extra alone
             present = {*extras, *BRINGS.get(extras[0], ())}
-            commands = [words for words, extra in NEEDS_EXTRA.items() if extra in present] or ["doctor --sim"]
-            commands += ["voice --folder words"] if "voice" in present else []
+            commands = [words for words, extra in NEEDS_EXTRA.items() if extra in present] or ["mat check --sim"]
+            commands += ["words list --folder words"] if "voice" in present else []
         else:
-            commands = [*NEEDS_EXTRA, *WORKS, *JOURNAL, *SERVES, "voice --folder words"]
+            commands = [*NEEDS_EXTRA, *WORKS, *JOURNAL, *SERVES, "words list --folder words"]
         found, user = [], NOBODY if len(extras) > 1 else UNKNOWN
         environment.make_work(user)
         for words in commands:
@@ -207,9 +207,10 @@ def main() -> int:
     if os.geteuid() != 0:
         print("needs root, to run commands as other users")
         return 2
-    tried = {words.split()[0] for words in (*NEEDS_EXTRA, *WORKS, *JOURNAL, *SERVES, "voice --folder words")}
+    commands = (*NEEDS_EXTRA, *WORKS, *JOURNAL, *SERVES, "words list --folder words")
+    tried = {split_command(words.split())[0] for words in commands}
     assert set(VERBS) <= tried, set(VERBS) - tried
-    WORKS["voice --folder words"] = 1
+    WORKS["words list --folder words"] = 1
     faults = []
     with tempfile.TemporaryDirectory(prefix="wheel-", dir="/var/tmp") as temporary:
         folder = Path(temporary)

@@ -138,10 +138,10 @@ def test_unusable_image_is_logged_and_fails_check_settings(tmp_path, caplog, cap
     path.write_text('[marks]\nname = "Us"\nimages = ["gone.png", "ours.png"]\n')
     assert len(load_host_marks(read_settings(path).marks).images) == 1
     assert "gone.png" in caplog.text
-    assert main(["check-settings", str(path)]) != 0
+    assert main(["settings", "check", str(path)]) != 0
     assert "gone.png" in capsys.readouterr().err
     image_file(tmp_path / "gone.png")
-    assert main(["check-settings", str(path)]) == 0
+    assert main(["settings", "check", str(path)]) == 0
 
 
 def test_public_pages_show_marks_and_serve_their_files(feed, visit, tmp_path):

@@ -1,6 +1,7 @@
 """People, PINs, waits and sessions, with a clock that the test turns."""
 
 import asyncio
+import json
 import re
 import sqlite3
 import stat
@@ -384,6 +385,7 @@ def test_the_verb(tmp_path, capsys):
     with closing(Users(tmp_path / FILE)) as users:
         assert PinHasher().verify(users.find_by_name("head judge")[1], pin)
     assert judges("list") == "Head judge: head\nJo: judge\n"
+    assert json.loads(judges("list", "--json"))[1] == {"name": "Jo", "role": "judge"}
     assert re.search(r"Jo: \d{6} ", judges("new-pin", "jo"))
     assert judges("revoke", "Jo") == "Jo: 0 sessions ended\n"
     judges("remove", "Jo")
@@ -399,7 +401,7 @@ def test_judges_without_settings_says_defaults_are_used(tmp_path, monkeypatch, c
     monkeypatch.chdir(tmp_path)
     (tmp_path / "table.toml").write_text("[web]\njudges = true\n")
     assert main(["judges", "list"]) == 0
-    assert "without --settings FILE these are the defaults" in capsys.readouterr().out
+    assert "without --settings FILE these are the defaults" in capsys.readouterr().err
     assert main(["judges", "--settings", "table.toml", "list"]) == 0
     assert capsys.readouterr().out == "nobody\n"
 

@@ -95,7 +95,7 @@ def test_card_serves_page_again_after_power_cut(card):
         pi.start()
         print(f"from power to the page after a power cut: {pi.seconds:.0f} s")
         assert pi.view()["seq"] >= acknowledged
-        pi.told("moccasin-mat verify /var/lib/moccasin-mat/table.sqlite")
+        pi.told("moccasin-mat game verify /var/lib/moccasin-mat/table.sqlite")
         nothing_is_written_but_the_last_partition(pi)
         assert before == {what: pi.told(what) for what in before}
         screen = pi.screen()

@@ -19,7 +19,7 @@ PYTHON = "/opt/moccasin-mat/bin/python"
 
 @pytest.fixture(scope="module")
 def table(image, machine_on):
-    """Return a table that `setup` installed; what is written there is thrown away."""
+    """Return a table that `service install` installed; what is written there is thrown away."""
     machine, port = machine_on(f"file={image}/disk.img,format=raw,snapshot=on")
     with machine:
         machine.boot()
@@ -65,7 +65,7 @@ def test_usb_link_reconnects_after_every_unplug_in_game(table, figures):
     hides = {line["hide"] for line in lines if "seq" in line}
     assert max(hide for hide in hides if hide is not None) >= 2, "a hide was played to its end"
     assert back[-1] < BACK_S
-    assert "whole" in table.machine.check(f"moccasin-mat verify {JOURNAL}", START_S)
+    assert "whole" in table.machine.check(f"moccasin-mat game verify {JOURNAL}", START_S)
 
 
 def test_button_on_real_gpio_line_starts_the_game(table):

@@ -1,4 +1,4 @@
-"""The service as `setup` installs it, on a systemd that booted: it starts, is watched, comes back, and is examined."""
+"""The installed service on a systemd that booted: it starts, is watched, comes back, and is examined."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOOP = "import time; b = time.perf_counter(); sum(range(10**7)); print(time.perf
 
 @pytest.fixture(scope="module")
 def table(image, machine_on, figures):
-    """Return a table that `setup` installed in a machine that was just booted; what is written there is thrown away."""
+    """Return a table installed in a machine that was just booted; what is written there is thrown away."""
     machine, port = machine_on(f"file={image}/disk.img,format=raw,snapshot=on")
     with machine:
         figures("boot to a shell, s of the wall", round(machine.boot(), 1))
@@ -43,7 +43,7 @@ def test_setup_starts_a_table_that_reports_ready(table, figures):
 
 def test_doctor_finds_the_service_and_its_journal_well(table, figures):
     begun = time.monotonic()
-    done = table.machine.run("moccasin-mat doctor --json", START_S)
+    done = table.machine.run("moccasin-mat mat check --json", START_S)
     figures("doctor inside, s of the wall", round(time.monotonic() - begun, 1))
     lines = json.loads(done.text[done.text.index("{") :])["lines"]
     outcomes = {line["name"]: line["outcome"] for line in lines}
@@ -90,7 +90,7 @@ def test_service_starts_at_boot_and_resumes_its_journal(table, figures):
 
 
 def test_setup_is_taken_back(table):
-    table.machine.check("moccasin-mat setup --undo --yes", START_S)
+    table.machine.check("moccasin-mat service remove --yes", START_S)
     assert table.machine.run("systemctl is-active moccasin-mat").text.splitlines()[-1] in {"inactive", "unknown"}
     assert table.machine.run("ls /etc/systemd/system/moccasin-mat.service").status != 0
     assert table.machine.run("test -s /var/lib/moccasin-mat/table.sqlite").status == 0

@@ -56,7 +56,7 @@ def images() -> dict[str, str]:
 
 
 def firmware() -> dict[str, bytes]:
-    """Return the firmware's files as `moccasin-mat flash` copies them."""
+    """Return the firmware's files as `moccasin-mat mat flash` copies them."""
     return dict(load_shipped().files)
 
 

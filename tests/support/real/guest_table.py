@@ -1,4 +1,4 @@
-"""A table in the guest: installed by `setup` on a booted systemd, given settings, asked from outside over its page."""
+"""A table in the guest: the installed service on a booted systemd, given settings, asked from outside over its page."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ class Table:
         self.port = port
 
     def install(self) -> str:
-        """Run `setup` as a host does, with the drop-ins that a pretended Pi needs; return what it printed."""
+        """Run `service install` as a host does, with the drop-ins that a pretended Pi needs; return what it printed."""
         folder = "/etc/systemd/system/moccasin-mat.service.d"
         lines = DROP_IN.replace("\n", "\\n")
         self.machine.check(f"mkdir -p {folder}; printf '{lines}' > {folder}/pretended.conf")
-        return self.machine.check("moccasin-mat setup --yes", START_S)
+        return self.machine.check("moccasin-mat service install --yes", START_S)
 
     def configure(self, *, board: str = "auto", buttons: str = "pi", points: int = 4) -> None:
         """Give it settings and a new journal, and start it."""

@@ -3,4 +3,4 @@
 set -eu
 folder=$RUNTIME_DIRECTORY
 mount -o ro,nosuid,nodev,noexec "/dev/$1" "$folder"
-exec /opt/moccasin-mat/bin/moccasin-mat update "$folder"
+exec /opt/moccasin-mat/bin/moccasin-mat service update "$folder"
