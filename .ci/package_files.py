@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SHOWN = ("*.md", "image/*.md", "drawings/*.svg")
+SHOWN = ("*.md", "*.csv", "image/README.md", "image/KEEPER.md", "drawings/*.svg")
 
 
 class BuildHook(BuildHookInterface):

@@ -1,6 +1,4 @@
-"""`python hardware/drawings/parts.py`: what to buy for each build and what it costs, written to `hardware/parts.md`.
-
-With names of builds it prints their lists instead: `python hardware/drawings/parts.py "two mats"`.
+"""`python hardware/drawings/parts.py`: what to buy for each build, as `hardware/parts.csv`, and costs in `parts.md`.
 
 Modules, cables and wood are listed in `hardware/parts.toml`, small parts in `hardware/circuits.toml`; how many follows
 from `hardware/pinmap.toml`, the geometry of the drawings and the harness.
@@ -8,11 +6,13 @@ from `hardware/pinmap.toml`, the geometry of the drawings and the harness.
 
 from __future__ import annotations
 
+import csv
+import io
 import math
-import sys
 from collections import Counter, defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import quote
 
 import bus
 import geometry
@@ -55,19 +55,27 @@ COPPER_MM, CLEAR_MM, CLEAR_BEYOND_MM = 30.0, 50.0, 5.0
 """Widths of the tapes, and how far the clear one goes beyond the copper."""
 WHOLE_PACKS = 4 / 3
 """What is paid for the sum of the pieces."""
-HEAD = """# Parts
+DISTRIBUTORS = {
+    "Mouser": "https://www.mouser.com/c/?q={}",
+    "Digi-Key": "https://www.digikey.com/en/products/result?keywords={}",
+}
+"""Addresses that search for a maker's number; the distributors' own order numbers are not known here."""
+HEAD = """# Parts to buy
 
-Made by `python hardware/drawings/parts.py` from [`parts.toml`](parts.toml), [`circuits.toml`](circuits.toml) and
-[`pinmap.toml`](pinmap.toml). Sizes of the wood: [cutting.md](cutting.md). Each cable: `drawings/harness-*.yml`.
+**[parts.csv](parts.csv) is the list**, for any spreadsheet: each part with its number in every build, what it is for,
+what serves instead, the price of a piece, the maker's number, and a search for that number at two distributors.
+Sizes of the wood: [cutting.md](cutting.md).
 
-* **table**: Raspberry Pi 4 or 5, board, all sensors. **light**: Zero 2 W, no magnetometers. **paper**: only {paper}.
-* `python hardware/drawings/parts.py "two mats"` prints the list for a mat before each team and one Pi; `16`, `12` or
-  `8` prints the list for a table with that many magnetometers.
-* No part has been bought yet. Prices (in `parts.toml`) are **rough and from memory**, estimated {estimated}.
-* After a semicolon: makers' numbers, from memory. Compare each with its data sheet before you order.
+* **table**: Raspberry Pi 4 or 5, board, all sensors; **16**, **12**, **8**: with fewer magnetometers; **two mats**: one
+  before each team, one Pi. **light**: Zero 2 W, no magnetometers. **paper**: only {paper}.
+* **No part has been bought yet.** Prices are rough and from memory, estimated {estimated}. Makers' numbers
+  are from memory too: compare each with its data sheet before you order.
+* **Magnetometers** of one kind, from one lot, with two spares ([why](README.md#the-magnetometers)). **MPR121**: no
+  other chip serves, and it is no longer made: buy a spare. **Lights**: RGB, never RGBW. **Fuse**: a blade in a holder,
+  no glass fuse ([power](power.md)).
+* **Magnets** D6x6 and D4x4 kill if swallowed: read [SAFETY.md](SAFETY.md) before you open the bag.
+* The printed board replaces the perfboards and takes the parts of its own column. Its plugs: {plugs}.
 """
-LISTED: tuple[Build, ...] = ("table", "light")
-"""The builds with a column in the page's lists of parts."""
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -217,49 +225,37 @@ def costs(parts: Parts, build: Build) -> dict[str, float]:
     return found
 
 
-def name_number(parts: Parts, name: str) -> str:
-    """Return a part's name with its kind and the manufacturers' numbers, if there are any."""
-    number = parts.numbers.get(name)
-    return f"{name_kind(parts, name)}; {number}" if number else name_kind(parts, name)
+def search_addresses(number: str) -> list[str]:
+    """Return the address that searches for a maker's number, at each distributor; "" for none."""
+    first = number.partition(",")[0].partition(" (")[0]
+    words = first if first.startswith("Adafruit") else first.rpartition(" ")[2]
+    return [address.format(quote(words)) if number else "" for address in DISTRIBUTORS.values()]
 
 
-def _list_group(parts: Parts, group: str, builds: Sequence[Build]) -> list[str]:
-    """Return the table of a group of parts, with a column for each build."""
-    rows = ["", f"## {group.capitalize()}", "", f"| part | {' | '.join(builds)} | for |"]
-    rows += [f"| --- |{' ---: |' * len(builds)} --- |"]
+def list_rows(parts: Parts) -> list[list[str]]:
+    """Return the rows of `hardware/parts.csv`, the head first."""
+    printed = small(parts, "table", PRINTED)
+    smalls = {build: small(parts, build) for build in BUILDS}
+    rows = [["group", "part", *BUILDS, "printed board", "for", "euros each", "maker's number", *DISTRIBUTORS]]
+
+    def add(group: str, name: str, many: Sequence[int], note: str, price: float) -> None:
+        number = parts.numbers.get(name, "")
+        counts = [str(count or "") for count in many]
+        rows.append([group, name_kind(parts, name), *counts, note, f"{price:.2f}", number, *search_addresses(number)])
+
     for part in parts.part:
-        wanted = [quantity(part, build) for build in builds]
-        if part.group == group and any(wanted):
-            many = " | ".join(str(number or "") for number in wanted)
-            rows.append(f"| {name_number(parts, part.name)} | {many} | {part.note()} |")
+        add(part.group, part.name, [*(quantity(part, build) for build in BUILDS), 0], part.note(), part.price)
+    for said in sorted({*printed, *(said for one in smalls.values() for said in one)}, key=str.lower):
+        many = [one.get(said, (0, set()))[0] for one in (*smalls.values(), printed)]
+        add("small parts", said, many, "", small_price(parts, said))
     return rows
 
 
-def _list_small(parts: Parts, builds: Sequence[Build]) -> list[str]:
-    """Return the table of the small parts of the circuits."""
-    rows = ["", "## Small parts of the circuits", "", "Resistors 1 %, with leads; capacitors below 1 µF ceramic.", ""]
-    rows += [f"| part | {' | '.join(builds)} |", f"| --- |{' ---: |' * len(builds)}"]
-    smalls = {build: small(parts, build) for build in builds}
-    for said in sorted({said for one in smalls.values() for said in one}, key=str.lower):
-        many = " | ".join(str(smalls[build].get(said, (0, set()))[0] or "") for build in builds)
-        rows.append(f"| {name_number(parts, said)} | {many} |")
-    return rows
-
-
-def lists(parts: Parts, builds: Sequence[Build]) -> list[str]:
-    """Return the tables of all parts, with a column for each build."""
-    groups = dict.fromkeys(part.group for part in parts.part)
-    return [row for group in groups for row in _list_group(parts, group, builds)] + _list_small(parts, builds)
-
-
-def _list_printed(parts: Parts) -> list[str]:
-    """Return what the printed board has beside the perfboard's small parts."""
-    rows = ["", "The printed board takes these too:", ""]
-    rows += ["| part | a mat |", "| --- | ---: |"]
-    for said, (count, _) in small(parts, "table", PRINTED).items():
-        rows.append(f"| {name_number(parts, said)} | {count} |")
-    plugs = "; ".join(f"{name}: {number}" for name, number in parts.numbers_of_the_board.items())
-    return [*rows, "", f"Its plugs: {plugs}."]
+def format_csv(parts: Parts) -> str:
+    """Return `hardware/parts.csv`."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(list_rows(parts))
+    return text.getvalue()
 
 
 def _sum(parts: Parts) -> list[str]:
@@ -279,23 +275,16 @@ def _sum(parts: Parts) -> list[str]:
 
 def page(parts: Parts) -> str:
     """Return `hardware/parts.md`."""
-    rows = lists(parts, LISTED) + _list_printed(parts) + _sum(parts)
     paper = ", ".join(part.name for part in parts.part if quantity(part, "paper"))
-    return HEAD.format(estimated=parts.estimated, paper=paper) + "\n".join(rows) + "\n"
+    plugs = "; ".join(f"{name}: {number}" for name, number in parts.numbers_of_the_board.items())
+    return HEAD.format(estimated=parts.estimated, paper=paper, plugs=plugs) + "\n".join(_sum(parts)) + "\n"
 
 
-def main(names: Sequence[str]) -> int:
-    """Write the page, or print the lists of the builds that are named; return the exit status."""
-    chosen = [build for build in BUILDS if build in names]
-    if len(chosen) < len(names):
-        sys.stderr.write(f"the builds are {', '.join(BUILDS)}\n")
-        return 2
-    if chosen:
-        sys.stdout.write("\n".join(lists(values(), chosen)) + "\n")
-    else:
-        (HARDWARE / "parts.md").write_text(page(values()), "utf-8")
-    return 0
+def main() -> None:
+    """Write the list and the page."""
+    (HARDWARE / "parts.csv").write_text(format_csv(values()), "utf-8")
+    (HARDWARE / "parts.md").write_text(page(values()), "utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

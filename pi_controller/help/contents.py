@@ -26,7 +26,8 @@ GENERATED = {
     f"{FOLDER}reference/api.md": "api_page",
 }
 """Pages made from the code, each by a function of `pi_controller.cli.reference_pages`."""
-PICTURES = {".svg": "image/svg+xml", ".png": "image/png"}
+FILES = {".svg": "image/svg+xml", ".png": "image/png", ".csv": "text/csv"}
+"""Media types of the files beside the pages, by their endings."""
 
 _PACKAGE = Path(__file__).parents[1]
 _LINK = re.compile(r"(?P<picture>!?)\[(?P<text>[^\[\]]*)\]\((?P<link>[^()\s]+)\)")
@@ -138,14 +139,14 @@ def rewrite_links(source: str, text: str, target_of: Callable[[str], str | None]
 
 
 @cache
-def list_pictures() -> dict[str, Path]:
-    """Return the files of all pictures that a page shows, by their path in the repository."""
+def list_files() -> dict[str, Path]:
+    """Return the pictures and lists that a page shows or links to, by their path in the repository."""
     found: dict[str, Path] = {}
     for page in list_pages().values():
         text = "" if page.source in GENERATED else read_page(page.source)  # those have no pictures
         for link in _LINK.finditer(text):
             path, _ = resolve(page.source, link["link"])
-            file = locate(path) if Path(path).suffix in PICTURES else None
+            file = locate(path) if Path(path).suffix in FILES else None
             if file is not None:
                 found[path] = file
     return found
@@ -161,7 +162,7 @@ def render_page(address: str) -> str:
     def target_of(path: str) -> str | None:
         if path in pages:
             return f"/help/{pages[path].address}".removesuffix("/")
-        return f"/help/{path}" if path in list_pictures() else None
+        return f"/help/{path}" if path in list_files() else None
 
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = markdown.parse(rewrite_links(page.source, read_page(page.source), target_of))

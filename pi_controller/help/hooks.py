@@ -7,7 +7,7 @@ from typing import Any
 
 from mkdocs.structure.files import File
 
-from pi_controller.help.contents import INDEX, list_pages, list_pictures, list_sections, read_page, rewrite_links
+from pi_controller.help.contents import INDEX, list_files, list_pages, list_sections, read_page, rewrite_links
 
 
 def uri_of(source: str) -> str:
@@ -32,7 +32,7 @@ def on_files(files: Any, config: Any) -> Any:
         uri = uri_of(page.source)
         if uri not in there:
             files.append(File.generated(config, uri, content=read_page(page.source)))
-    for path, file in list_pictures().items():
+    for path, file in list_files().items():
         files.append(File.generated(config, path, abs_src_path=str(file)))
     return files
 
@@ -44,7 +44,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     here = page.file.src_uri
 
     def target_of(path: str) -> str | None:
-        uri = uris.get(path) or (path if path in list_pictures() else None)
+        uri = uris.get(path) or (path if path in list_files() else None)
         return posixpath.relpath(uri, posixpath.dirname(here)) if uri else None
 
     return rewrite_links(sources[here], markdown, target_of)

@@ -40,9 +40,9 @@ def _show_help(request: Request) -> Response:
     path = request.path_params.get("path", "")
     if path in contents.list_pages():
         return _help_page(path, contents.list_pages()[path].title, content=contents.render_page(path))
-    if path in contents.list_pictures():
-        file = contents.list_pictures()[path]
-        return Response(file.read_bytes(), media_type=contents.PICTURES[file.suffix])
+    if path in contents.list_files():
+        file = contents.list_files()[path]
+        return Response(file.read_bytes(), media_type=contents.FILES[file.suffix])
     raise HTTPException(404)
 
 

@@ -32,7 +32,7 @@ def test_page_is_rendered_with_links_that_lead_somewhere(address):
     assert html.startswith("<h1")
     for link in re.findall(r'(?:href|src)="/help/?([^"]*)"', html):
         path, _, fragment = link.partition("#")
-        assert path in PAGES or path in contents.list_pictures()
+        assert path in PAGES or path in contents.list_files()
         if fragment:
             assert f'id="{fragment}"' in contents.render_page(path), link
     assert not re.search(r'(?:href|src)="(?!/help|https?:|#)', html)
