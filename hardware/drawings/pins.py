@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 PI_3B = 0xA02082
 """A Pi's revision; its 40 pins are those of every Pi with 40."""
-MADE = "Made from [`pinmap.toml`](pinmap.toml) by `python hardware/drawings/mat.py`; change that file."
+MADE = "Made from [`pinmap.toml`](pinmap.toml): change that file."
 BOARDS = (
     # board; what it calls GPIO26 to 29, the bias pin, the two bus pins, the pin of the strip; what to know
     ("Adafruit KB2040", "A0, A1, A2, A3", "D3", "D4, D5", "D6", "fits"),

@@ -173,8 +173,6 @@ The doctor lights the strips of the Pi; it cannot see them.
 | gets redder and darker to its far end | the supply sags: feed both ends, or lower `[strips] brightness` |
 | is dark after some pixel | that pixel, or the wire to it, is broken |
 | is all dark | the fuse, the supply, or the data arrow points the wrong way |
-
-`python tests/doctor/wiring_faults.py --page` makes this page.
 """
 
 

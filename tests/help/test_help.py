@@ -82,3 +82,10 @@ def test_search_is_a_page_and_escapes_its_query(web):
     answer = web.get("/help/search", params={"q": "<qwfpgj>"})
     assert "<qwfpgj>" not in answer.text
     assert "No page has" in answer.text
+
+
+def test_served_pages_have_no_commands_of_the_repository():
+    exempt = re.compile(r"play/first-evening$|develop/|firmware$|recording/PROTOCOL$|hardware/INSTALL$")
+    command = re.compile(r"(?:python|pytest|compose -f) (?:tests|hardware)/|tests/check\.py|pip install -e")
+    found = [address for address, page in PAGES.items() if command.search(contents.read_page(page.source))]
+    assert [address for address in found if not exempt.match(address)] == []
