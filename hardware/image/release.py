@@ -34,6 +34,9 @@ CARDS = {"table": "a table", "kiosk": "an installation with its own screen"}
 DEBIANS = {"trixie": 13, "bookworm": 12}
 DEVICES = ("pi4-64bit", "pi3-64bit")
 """Raspberry Pi Imager's names of the models that the cards are for; a Zero 2 W counts as a Pi 3."""
+CONTACTS = TREE / ".github"
+BLANK = "FILL_IN"
+"""Marks a contact or a name that only the project's owner knows; no release has one."""
 DRAWINGS = TREE / "hardware/drawings"
 TEMPLATES = {"a4": "pad-a4-*.svg", "a3": "pad-a3-*.svg"}
 ICON = (
@@ -270,12 +273,26 @@ def read_version() -> str:
     return str(tomllib.loads((TREE / "pyproject.toml").read_text("utf-8"))["project"]["version"])
 
 
+def find_blanks(folder: Path) -> list[str]:
+    """Return the lines of the files in `folder` that the project's owner has still to fill in: file, line."""
+    return [
+        f"{path.name}:{number}"
+        for path in sorted(folder.iterdir())
+        if path.is_file()
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if BLANK in line
+    ]
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Take the steps in their order; return 0, or 2 for wrong arguments."""
     args = parser().parse_args(arguments)
     version = read_version()
     if args.tag not in {None, f"v{version}"}:
         print(f"the tag {args.tag} is not the version: v{version}")
+        return 2
+    if args.tag and (blanks := find_blanks(CONTACTS)):
+        print(f"the owner has not filled in .github: {', '.join(blanks)}")
         return 2
     work: Path = args.work or args.out.with_name(f"{args.out.name}.work")
     release = Release(args.out, work, args.suite, version, args.url.rstrip("/"), args.snapshot or "")

@@ -135,6 +135,22 @@ def test_tag_of_another_version_is_refused(tmp_path, capsys):
     assert f"the tag v9.9.9 is not the version: v{release.read_version()}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("text", "status"), [("* @somebody\n", 0), ("# who\n* @FILL_IN\n", 2)])
+def test_tagged_release_needs_every_contact(tmp_path, monkeypatch, capsys, text, status):
+    contacts = tmp_path / "github"
+    contacts.mkdir()
+    (contacts / "CODEOWNERS").write_text(text, "utf-8")
+    monkeypatch.setattr(release, "CONTACTS", contacts)
+    monkeypatch.setattr(release, "STEPS", {})
+    assert release.main([str(tmp_path / "out"), "--tag", f"v{release.read_version()}"]) == status
+    assert ("CODEOWNERS:2" in capsys.readouterr().out) is (status == 2)
+
+
+def test_open_contacts_are_found_where_they_stand():
+    found = {place.partition(":")[0] for place in release.find_blanks(release.CONTACTS)}
+    assert found <= {"CODEOWNERS", "SUPPORT.md", "GOVERNANCE.md"}
+
+
 def test_sums_are_of_every_file_but_their_own(made):
     (made.out / "b.txt").write_text("b", "utf-8")
     (made.out / "a.txt").write_text("a", "utf-8")
