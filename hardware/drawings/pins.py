@@ -31,12 +31,13 @@ BOARDS = (
         "D4",
         "with changes, see below",
     ),
+    ("Seeed XIAO RP2040", "D0, D1, D2, D3", "D10", "D9, not out", "D4", "with changes, see below"),
     ("Raspberry Pi Pico", "26, 27, 28 only", "GP3", "GP4, GP5", "GP6", "no: three analogue pins"),
 )
 """For the pins that the pin map has now; a test says when they change."""
 FEATHER = (
     "For a Feather write 2 and 3 into `i2c` of the pin map and `SDA` and `SCL` of `firmware/wiring.py`, another pin "
-    "into `bias_pin` and `BIAS_PIN`."
+    "into `bias_pin` and `BIAS_PIN`. For a XIAO write 0 and 1, which it calls D6 and D7, into `i2c`, `SDA` and `SCL`."
 )
 
 

@@ -22,6 +22,10 @@ SIZE = 8
 """Magnetometers."""
 BLANKET_MM, HARDBOARD_MM, FOAM_LAYERS = 2.5, 3.2, 2
 MUX = (31.0, 21.0)
+TOUCH = (31.0, 20.0)
+"""Sides of the multiplexer's and of the MPR121's module, mm: measure yours."""
+LID_LAYER_MM = 50.0
+"""Width of the strip that stiffens the lid from below, and brings it level with the plates."""
 PIXELS_M, PIXELS = 144, 72
 
 
@@ -46,13 +50,26 @@ def height_mm() -> float:
     return sum(thick for _, thick, _ in layers())
 
 
+def lid_blocks() -> list[Box]:
+    """Return the blocks under the lid, one before each pad at the hiders' edge, away from the cables."""
+    side, tray = build().foam_block_mm, service()
+    return [around(pinmap().pads.centre(pad)[0], tray.near + side / 2, side, side) for pad in pads()]
+
+
+def touch_module() -> Box:
+    """Return the MPR121's module, beside the board."""
+    x, y = values().harness.box_mm
+    return around(x - (BOARD_MM[0] + TOUCH[0]) / 2 - 8.0, y, *TOUCH)
+
+
 def pieces() -> list[tuple[str, int, str]]:
     """Return what is to be cut: name, how many, size in mm."""
     maps, (wide, deep), side = pinmap().pads, outline().size, build().foam_block_mm
-    each = maps.count * len(blocks())
+    each = maps.count * len(blocks()) + len(lid_blocks())
     return [
         ("base, hardboard", 1, f"{wide:g} x {deep:g}"),
         ("lid over the cables, hardboard", 1, f"{wide:g} x {build().service_mm + build().rim_mm:g}"),
+        ("second layer under the lid, hardboard", 1, f"{wide:g} x {LID_LAYER_MM:g}"),
         ("half of a plate, hardboard", 2 * maps.count, f"{maps.width_mm:g} x {maps.depth_mm:g}"),
         ("square under a block, hardboard", each, f"{side:g} x {side:g}"),
         ("layer of a block, camping mat", FOAM_LAYERS * each, f"{side:g} x {side:g}"),
@@ -94,8 +111,14 @@ def above() -> str:
             size=3.2,
         )
     view.line(there[0][0] + 12, trunk, there[-1][0] + 12, trunk, colour=GREEN, dash="1.2 0.8")
-    view.box(around(*harness.muxes_mm[1], *MUX), fill="#d8e8d8", line=GREEN)
-    view.box(around(*harness.box_mm, *BOARD_MM), fill="#d8e8d8", line=GREEN)
+    for block in lid_blocks():
+        view.box(block, line=GREY, dash="1 1")
+    touch = touch_module()
+    for box in (around(*harness.muxes_mm[1], *MUX), around(*harness.box_mm, *BOARD_MM), touch):
+        view.box(box, fill="#d8e8d8", line=GREEN)
+    view.line(touch.right, harness.box_mm[1], harness.box_mm[0] - BOARD_MM[0] / 2, harness.box_mm[1], colour=GREEN)
+    for pad in pads():
+        view.line(maps.pads.centre(pad)[0], plate(pad).near, touch.left, harness.box_mm[1], colour=COPPER, width=THIN)
     out, (bx, by) = outline(), harness.box_mm
     view.line(bx + BOARD_MM[0] / 2, by, out.right + 20, by, out.right + 20, out.near - 12, colour=RED)
     page.text(*view.at(out.right + 24, out.near - 28), "USB, to the Pi", anchor="end", colour=RED)
@@ -111,7 +134,8 @@ def above() -> str:
             blue: the eight magnetometers on the base, at the first and the sixth cross of each template; x to the
             right, y away from the hider
 
-            green: printed board, multiplexer (above it) and the ways of the cables, under the lid.  broken: blocks
+            green: printed board, multiplexer (above it), MPR121 (left of it, with the strips' leads) and the ways of
+            the cables, under the lid.  broken: blocks
 
             brown: touch strips on the plates.  yellow: discs under the plates
             """,
