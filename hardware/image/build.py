@@ -50,6 +50,8 @@ PACKAGES = {
     "sound": ["alsa-utils", "espeak-ng"],
     "a clock with a battery": ["util-linux-extra"],
 }
+NEWER = ("linux-image-arm64", "firmware-brcm80211")
+"""Taken from the suite's backports with --backports: Debian 13's own kernel has no driver for a Pi 5's card reader."""
 KIOSK = ["cage", "chromium", "seatd", "xwayland", "libgl1-mesa-dri", "fonts-dejavu-core"]
 """For the visitors' screen of an installation (--kiosk)."""
 COMPILES = ["gcc", "libc6-dev", "python3-dev"]
@@ -99,6 +101,16 @@ KEPT = [
 """Of what is left out: licences, and the driver of the Pi's analogue sound output."""
 INITRAMFS = "files/etc/initramfs-tools"
 MODELS = ("Raspberry Pi 3", "Raspberry Pi 4", "Raspberry Pi Zero 2")
+"""Models with light strips on their own pins; Debian's kernel has no SPI on the pins of a Pi 5."""
+PI_5 = ["[pi5]", "os_check=0", "[pi500]", "device_tree=bcm2712-d-rpi-5-b.dtb"]
+"""For config.txt: the firmware of a Pi 5 starts this kernel too; Debian has no device tree of a Pi 500."""
+PI_5_NAMES = {
+    "boot/firmware/bcm2712d0-rpi-5-b.dtb": "bcm2712-d-rpi-5-b.dtb",
+    "usr/lib/firmware/brcm/brcmfmac43455-sdio.raspberrypi,5-model-b.txt": (
+        "brcmfmac43455-sdio.raspberrypi,4-model-b.txt"
+    ),
+}
+"""Names under which a Pi 5 looks for files that Debian calls otherwise: its later chip's tree; the Wi-Fi of a Pi 4."""
 ON = [
     "moccasin-mat-card",
     "moccasin-mat-grow",
@@ -194,6 +206,9 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--kiosk", action="store_true", help="the installation in place of a table, in a browser on the Pi's own screen"
     )
+    parser.add_argument(
+        "--backports", action="store_true", help="with the kernel of Debian's backports, for a Pi 5 too (not tried yet)"
+    )
     parser.add_argument("--xz", action="store_true", help="also pack it, as image.xz")
     return parser
 
@@ -223,10 +238,13 @@ def main() -> int:
         if args.sources:
             sources = args.sources.read_text("utf-8")
         else:
-            sources = snapshot_sources(args.suite, snapshot) if snapshot else own_sources(args.suite)
+            suites = [args.suite, *([f"{args.suite}-backports"] if args.backports else [])]
+            sources = "".join(snapshot_sources(suites, snapshot) if snapshot else own_sources(suites))
         packages = (
             [name for names in PACKAGES.values() for name in names] + (KIOSK if args.kiosk else []) + args.packages
         )
+        if args.backports:
+            packages = [f"{name}/{args.suite}-backports" if name in NEWER else name for name in packages]
         base = debian(work, args.suite, sources, packages, LEFT_OUT)
         with step("unpack them"):
             unpack(base, work / "root")
@@ -245,15 +263,20 @@ def main() -> int:
     return 0
 
 
-def own_sources(suite: str) -> str:
-    """Return apt's sources of `suite` from where this machine gets Debian, with the Pi's firmware."""
-    return "".join(
-        f"deb {url} {suite}{found.removeprefix(_suite())} main non-free-firmware\n" for url, found in archives()
-    )
+def own_sources(suites: Sequence[str]) -> list[str]:
+    """Return apt's sources of a suite, perhaps with its backports, from where this machine gets Debian."""
+    suite, *more = suites
+    found = [(url, f"{suite}{name.removeprefix(_suite())}") for url, name in archives()]
+    return [
+        f"deb {url} {name} main non-free-firmware\n" for url, name in (*found, *((found[0][0], one) for one in more))
+    ]
 
 
-def snapshot_sources(suite: str, date: str) -> str:
-    """Return apt's sources of `suite` as it was at `date`; this machine's apt knows where old states are kept."""
+def snapshot_sources(suites: Sequence[str], date: str) -> list[str]:
+    """Return apt's sources of a suite, perhaps with its backports, as they were at `date`.
+
+    This machine's apt knows where old states are kept.
+    """
     told = run("apt-config", "dump", "Acquire::Snapshots::URI", caught=True)
     places = [re.search(rf'{name} "(\S+@SNAPSHOTID@\S*)"', told) for name in SNAPSHOTS]
     if None in places:
@@ -262,8 +285,9 @@ def snapshot_sources(suite: str, date: str) -> str:
             "name one with --sources, or build from today's state with --snapshot none"
         )
     main, security = (place[1].replace("@SNAPSHOTID@", date) for place in places if place)
-    rows = ((main, suite), (main, f"{suite}-updates"), (security, f"{suite}-security"))
-    return "".join(f"deb [check-valid-until=no] {url} {name} main non-free-firmware\n" for url, name in rows)
+    suite, *more = suites
+    rows = ((main, suite), (main, f"{suite}-updates"), (security, f"{suite}-security"), *((main, one) for one in more))
+    return [f"deb [check-valid-until=no] {url} {name} main non-free-firmware\n" for url, name in rows]
 
 
 def debian(work: Path, suite: str, sources: str, packages: Sequence[str], left_out: Sequence[str]) -> Path:
@@ -356,10 +380,7 @@ def configure(root: Path, *, kiosk: bool = False) -> None:
         run("cp", "-r", "--no-preserve=ownership", f"{HERE / 'files'}/.", root)
         shutil.rmtree(root / OWN / "__pycache__", ignore_errors=True)  # what tests have left beside the programs
         run("cp", "--no-preserve=ownership", *sorted((HERE / "card").iterdir()), root / "boot/firmware")
-        # spi.dts is in place of the parameters
-        lines = [line for line in boot_config.by_model(MODELS) if not line.startswith("dtparam=")]
-        custom = "\n".join(["# light strips on GPIO10", *lines, "dtoverlay=moccasin-mat-spi", ""])
-        (root / "etc/default/raspi-firmware-custom").write_text(custom, "utf-8")
+        (root / "etc/default/raspi-firmware-custom").write_text(custom_boot_config(), "utf-8")
         overlay = root / "boot/firmware/overlays/moccasin-mat-spi.dtbo"
         overlay.parent.mkdir(exist_ok=True)
         run("dtc", "-q", "-@", "-I", "dts", "-O", "dtb", "-o", overlay, HERE / "spi.dts")
@@ -375,6 +396,19 @@ def configure(root: Path, *, kiosk: bool = False) -> None:
     mount = "mount --bind /boot/firmware /boot/firmware"
     with step("what the Pi starts"):
         run(*inside(root, f"{mount} && DEB_MAINT_PARAMS=configure /etc/kernel/postinst.d/z50-raspi-firmware"))
+        for name, like in PI_5_NAMES.items():
+            path = root / name
+            if path.with_name(like).exists() and not path.exists():
+                shutil.copy(path.with_name(like), path)
+
+
+def custom_boot_config() -> str:
+    """Return what the card adds to config.txt: light strips on GPIO10 by model, and what a Pi 5 needs."""
+    # spi.dts is in place of the parameters; a Pi 5 has other device trees
+    lines = [
+        "dtoverlay=moccasin-mat-spi" if line.startswith("dtparam=") else line for line in boot_config.by_model(MODELS)
+    ]
+    return "\n".join(["# light strips on GPIO10", *lines[:-1], *PI_5, lines[-1], ""])
 
 
 def setup_command(*, kiosk: bool) -> str:

@@ -34,6 +34,8 @@ CARDS = {"table": "a table", "kiosk": "an installation with its own screen"}
 DEBIANS = {"trixie": 13, "bookworm": 12}
 DEVICES = ("pi4-64bit", "pi3-64bit")
 """Raspberry Pi Imager's names of the models that the cards are for; a Zero 2 W counts as a Pi 3."""
+PI_5 = "pi5-64bit"
+"""Of a card with the kernel of backports."""
 CONTACTS = TREE / ".github"
 BLANK = "FILL_IN"
 """Marks a contact or a name that only the project's owner knows; no release has one."""
@@ -61,6 +63,7 @@ class Release:
     url: str = ""
     """The address at which the release's files will be, without the slash at its end."""
     snapshot: str = ""
+    backports: bool = False
 
     @property
     def debian(self) -> int:
@@ -95,6 +98,7 @@ def make_card(release: Release, card: str) -> None:
     image = release.work / release.name_card(card, "img")
     command = [sys.executable, HERE / "build.py", image, "--suite", release.suite, "--work", release.work / "build"]
     command += ["--versions", release.versions, *(["--snapshot", release.snapshot] if release.snapshot else [])]
+    command += ["--backports"] if release.backports else []
     command += ["--kiosk"] if card == "kiosk" else []
     if subprocess.run(list(map(str, [*command, "--xz"])), check=False).returncode:
         sys.exit(f"the card for {CARDS[card]} was not built")
@@ -219,7 +223,7 @@ def describe_card(release: Release, card: str, packed: Path) -> dict[str, Any]:
         "image_download_size": packed.stat().st_size,
         "image_download_sha256": hash_file(packed),
         "release_date": datetime.fromtimestamp(commit_time(), UTC).strftime("%Y-%m-%d"),
-        "devices": list(DEVICES),
+        "devices": [*([PI_5] if release.backports else []), *DEVICES],
     }
 
 
@@ -262,6 +266,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", nargs="+", choices=STEPS, metavar="STEP", help=f"of {', '.join(STEPS)}")
     parser.add_argument("--suite", choices=DEBIANS, default="trixie", help="Debian's (%(default)s)")
     parser.add_argument("--snapshot", metavar="DATE", help='of Debian, or "none" (the date in the versions file)')
+    parser.add_argument("--backports", action="store_true", help="cards with the kernel of backports, for a Pi 5 too")
     parser.add_argument("--url", default="", help="the address at which the files will be, for Raspberry Pi Imager")
     parser.add_argument("--tag", help="refuse to make another version than this tag's, vX.Y.Z")
     parser.add_argument("--work", type=Path, help="keep what is built there (a folder beside OUT, OUT.work)")
@@ -295,7 +300,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"the owner has not filled in .github: {', '.join(blanks)}")
         return 2
     work: Path = args.work or args.out.with_name(f"{args.out.name}.work")
-    release = Release(args.out, work, args.suite, version, args.url.rstrip("/"), args.snapshot or "")
+    release = Release(args.out, work, args.suite, version, args.url.rstrip("/"), args.snapshot or "", args.backports)
     try:
         parse_versions(release.versions.read_text("utf-8"))
     except (VersionsError, OSError) as error:

@@ -11,6 +11,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import arm64_root
 import build
 import compare
 import pytest
@@ -118,16 +119,35 @@ Acquire::Snapshots::URI::Override::Label::Debian-Security "https://old.example/s
 
 def test_snapshot_sources_are_those_of_the_date(monkeypatch):
     monkeypatch.setattr(build, "run", lambda *command, caught: SNAPSHOTS)
-    lines = build.snapshot_sources("trixie", "20261124T000000Z").splitlines()
-    assert lines[0].endswith("https://old.example/debian/20261124T000000Z/ trixie main non-free-firmware")
-    assert lines[2].endswith("https://old.example/security/20261124T000000Z/ trixie-security main non-free-firmware")
+    lines = build.snapshot_sources(["trixie", "trixie-backports"], "20261124T000000Z")
+    assert lines[0].endswith("https://old.example/debian/20261124T000000Z/ trixie main non-free-firmware\n")
+    assert lines[2].endswith("https://old.example/security/20261124T000000Z/ trixie-security main non-free-firmware\n")
+    assert lines[3].endswith("https://old.example/debian/20261124T000000Z/ trixie-backports main non-free-firmware\n")
     assert all("check-valid-until=no" in line for line in lines)
+
+
+def test_backports_come_from_the_same_archive(monkeypatch):
+    monkeypatch.setattr(build, "_suite", lambda: "bookworm")
+    found = [arm64_root.Archive("https://deb.example/", name) for name in ("bookworm", "bookworm-updates")]
+    monkeypatch.setattr(build, "archives", lambda: found)
+    lines = build.own_sources(["trixie", "trixie-backports"])
+    assert [line.split()[2] for line in lines] == ["trixie", "trixie-updates", "trixie-backports"]
+    assert {line.split()[1] for line in lines} == {"https://deb.example/"}
+
+
+def test_boot_config_gives_each_model_its_own_lines():
+    sections = re.split(r"^\[(\w+)\]$", build.custom_boot_config(), flags=re.MULTILINE)
+    lines = {name: set(text.split("\n")) - {""} for name, text in zip(sections[1::2], sections[2::2], strict=True)}
+    assert {name for name, some in lines.items() if "dtoverlay=moccasin-mat-spi" in some} == {"pi3", "pi4", "pi02"}
+    assert lines["pi5"] == {"os_check=0"}
+    assert lines["all"] == set()
+    assert not any("dtparam" in line for some in lines.values() for line in some)
 
 
 def test_snapshot_without_apt_archive_is_refused(monkeypatch):
     monkeypatch.setattr(build, "run", lambda *command, caught: "")
     with pytest.raises(SystemExit, match="--snapshot none"):
-        build.snapshot_sources("trixie", "20261124T000000Z")
+        build.snapshot_sources(["trixie"], "20261124T000000Z")
 
 
 def test_tag_of_another_version_is_refused(tmp_path, capsys):
