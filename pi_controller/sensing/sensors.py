@@ -75,8 +75,7 @@ class MatSensors:
                 hands = self.hands.feed(message)
                 if self._strikes is not None:
                     for hand in hands:
-                        if isinstance(hand, HandIn):
-                            self._strikes.note_hand(hand.pad)
+                        self._strikes.note_hand(hand.pad, under=isinstance(hand, HandIn))
                 if hands:
                     self.beads.request_report(message.t)  # the referee uses the reading after the last hand
                 events = [*blind, *self._struck.take_scan(message.t, hands), *hands]

@@ -8,6 +8,8 @@ A stroke is recognised by comparing a few milliseconds with the earlier signal a
   struck pad reaches its neighbours 20 dB and more below);
 * two pads that are both far above all others were both struck, and are reported in the order of arrival.
 
+While no hit is due, beats that nearly pass tell how much a stroke has to exceed later (`drum_listener`).
+
 A strong stroke is decided at once; a faint one may gather evidence for five milliseconds. Decisions depend on the
 samples alone, never on how the stream was cut into blocks, and only on samples up to the one a decision is stamped
 with. The parameters are in `StrikeSettings`. `faults` names the channels that cannot be trusted.
@@ -25,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pi_controller.board.messages import Piezo
 from pi_controller.errors import SettingsError
+from pi_controller.sensing.drum_listener import LISTEN_DB, DrumListener
 from pi_controller.sensing.events import Strike
 from pi_controller.sensing.faults import ChannelMonitor
 from pi_controller.sensing.filters import LOOK_AHEAD, StrikeFilter, is_spike
@@ -165,10 +168,9 @@ class StrikeDetector:
         coarse = rate < SLOW_HZ and 128 <= full_scale < 2048
         self._still = -1.0 if coarse else STILL * lsb * lsb
         more = s.alone_db * max(0, 3 - pads) / 2 + s.slow_db * max(0.0, math.log2(4000 / rate))
-        self._thresholds_db = np.array([[s.peak_db], [s.mean_db], [s.rise_db], [s.stand_db]]) + more
-        self._over, self._mean, self._rise, self._stand = (
-            PRETEST_FACTOR * float(_ratio(db)) for db in self._thresholds_db[:, 0].tolist()
-        )
+        self._shipped_db = np.array([[s.peak_db], [s.mean_db], [s.rise_db], [s.stand_db]]) + more
+        self._drums = DrumListener(pads)
+        self._set_thresholds(0.0)
         self._escape = _ratio(s.escape_db)
         self._keep = round(s.floor_s / s.hop_s)
         self._lockout = round(s.lockout_s / s.hop_s)
@@ -192,6 +194,14 @@ class StrikeDetector:
         self._next_index: int | None = None
         self._restart()
 
+    def _set_thresholds(self, lower_db: float) -> None:
+        """Lower all comparisons, so that beats of drums that nearly pass are noted while no hit is due."""
+        self._lower_db = lower_db
+        self._thresholds_db = self._shipped_db - lower_db
+        self._over, self._mean, self._rise, self._stand = (
+            PRETEST_FACTOR * float(_ratio(db)) for db in self._thresholds_db[:, 0].tolist()
+        )
+
     def _restart(self) -> None:
         self._filter.reset()
         self._origin = self._fed
@@ -210,10 +220,15 @@ class StrikeDetector:
 
     @reporting_enabled.setter
     def reporting_enabled(self, value: bool) -> None:
-        if value and not self._armed:
-            self.finish()
+        if value == self._armed:
+            return
+        self.finish()
+        if value:
             self._armed_from = self._fed + round(self.settings.arm_guard_s * self.rate)
         self._armed = value
+        self._set_thresholds(0.0 if value else LISTEN_DB)
+        if self._floor is not None:
+            self._bar = (self._floor * self._over)[:, :, None]
 
     def take_gap(self) -> list[Strike]:
         """Restart after missing samples, so that no stroke is detected across the gap; return those before it."""
@@ -223,15 +238,18 @@ class StrikeDetector:
         self._next_index = None
         return found
 
-    def note_hand(self, pad: int) -> None:
-        """Note that a hand went under `pad` (1 first): its disc should feel something now and then."""
-        if pad <= self._struck_pads:
+    def note_hand(self, pad: int, *, under: bool = True) -> None:
+        """Note that a hand went under `pad` (1 first), which its disc should feel now and then, or left it."""
+        if pad > self._struck_pads:
+            return
+        self._drums.note_hand(pad - 1, under=under)
+        if under:
             self._watch.note_hand(pad - 1)
 
     @property
     def faults(self) -> dict[int, str]:
-        """The pads with a faulty channel and its fault, as in `ChannelMonitor.faults`."""
-        return self._watch.faults
+        """The pads with a faulty channel and its fault, as in `ChannelMonitor.faults`, or that answer the drums."""
+        return dict.fromkeys((pad + 1 for pad in self._drums.answering), "answering the drums") | self._watch.faults
 
     def feed(self, piezo: Piezo) -> list[Strike]:
         """Process a block; return the strikes it completes, in host time. A jump in the block's index is a gap."""
@@ -320,6 +338,8 @@ class StrikeDetector:
             if hop % FLOOR_HOPS == 0 and hop:
                 self._update_floor(hop)
             until = min(end, (hop // FLOOR_HOPS + 1) * FLOOR_HOPS)
+            if not self._armed:
+                self._drums.listen((until - hop) * self.settings.hop_s)
             if self._floor is not None:
                 self._scan_hops(hop, until, self._floor, out)
             hop = until
@@ -362,16 +382,25 @@ class StrikeDetector:
             if hop < self._locked and not self._escapes(hop):
                 continue
             found = self._judge(hop, floor)
-            if found is not None:
-                self._watch.note_strike([pad - 1 for pad in found.pads])
-                self._note_movement(hop + 1 - REACH_HOPS, hop + 1, floor)
-                if found.sure and self._is_doubtful(found, floor):
-                    found = replace_field(found, sure=False)
-                touched = (min(found.onsets) + LOOK_AHEAD - self._origin) // self._hop
-                self._struck = hop - REACH_HOPS, min(hop, touched + FELT_HOPS) + SETTLE_HOPS
-                self._locked = hop + self._lockout
-                if self._armed and found.onset_index >= self._armed_from:
-                    out.append(found)
+            if found is None:
+                continue
+            if not self._armed:
+                self._drums.note_beat(found.pad - 1, (until - hop) * self.settings.hop_s, found.margin_db)
+                if found.margin_db <= 0:
+                    continue
+            elif found.margin_db < self._drums.least_margin_db(found.pad - 1):
+                if found.pad - 1 in self._drums.answering:
+                    continue
+                found = replace_field(found, sure=False)
+            self._watch.note_strike([pad - 1 for pad in found.pads])
+            self._note_movement(hop + 1 - REACH_HOPS, hop + 1, floor)
+            if found.sure and self._is_doubtful(found, floor):
+                found = replace_field(found, sure=False)
+            touched = (min(found.onsets) + LOOK_AHEAD - self._origin) // self._hop
+            self._struck = hop - REACH_HOPS, min(hop, touched + FELT_HOPS) + SETTLE_HOPS
+            self._locked = hop + self._lockout
+            if self._armed and found.onset_index >= self._armed_from:
+                out.append(found)
 
     def _worth_judging(self, first: int, until: int, floor: NDArray[np.float64]) -> list[bool]:
         """Return for each hop whether a pad may pass the first three comparisons: quick, and slightly too lenient."""
@@ -471,6 +500,7 @@ class StrikeDetector:
         struck.sort(key=lambda j: (starts[j], -above[j]))
         others = np.delete(mean, struck)
         apart = not len(others) or bool(mean[struck].min() >= _ratio(s.sure_raw_db) * others.max())
+        margin -= self._lower_db
         sure = margin >= s.sure_db and apart and (len(struck) == 1 or starts[struck[1]] - starts[struck[0]] >= 2)
         if watch.doubtful(struck) or (watch.may_miss_strikes and lead < DOUBT_DB):
             sure = False
@@ -483,7 +513,7 @@ class StrikeDetector:
         if self.pads == 1:
             return [q], math.inf
         raw = _db(mean[q] / mean)
-        lead = np.maximum(_db(above[q] / above), raw - s.raw_bonus_db) - s.dominance_db
+        lead = np.maximum(_db(above[q] / above), raw - s.raw_bonus_db) - (s.dominance_db - self._lower_db)
         raw[q] = lead[q] = math.inf
         if _db(peak[q] / peak).min() < -s.least_raw_db:
             return [], 0.0
