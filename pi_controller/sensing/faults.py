@@ -39,8 +39,14 @@ DEAD_STRIKES = 8
 """The same, until no strike is sure any more: its pad may have been the first of two."""
 MOVED_DB = -64.0
 """Below this, dB of the full scale, what a disc shows may be the flicker of a wire that is off."""
+PICKED_UP_RATIO = 100.0
+"""Energy of a disc above that of what a wire that is off picks up of it."""
+MIN_SHAKEN = 2
+MISSED_BEATS = 30
+"""Times that several other discs were shaken until one that was not is named: 7 to 35 s of drums."""
 SILENT_HANDS = 3
 """Hands at a suspected disc that it does not feel before it is named."""
+TINY = 1e-12
 STUCK_S = 0.02  # longer than a stroke stays at the rail
 DEAF_S = 0.4  # after the rail, until a floor is known
 
@@ -71,6 +77,8 @@ class _Channel:
     """Strikes of other pads since it last moved."""
     hands: int = 0
     """Hands at its pad since it last moved."""
+    missed: int = 0
+    """Times that several others were shaken since it last moved."""
 
     def note_movement(self, share_still: float, floor: float, flicker: float, step: float) -> None:
         """Update from its movement since the last check."""
@@ -158,25 +166,55 @@ class ChannelMonitor:
         """Return the samples `first` to `until` (n, channels), as far back as they are kept."""
         return self._kept[max(0, first - self._first_kept) : until - self._first_kept]
 
-    def note_movement(self, moved: Sequence[bool]) -> None:
-        """Note which channels moved more than a wire that is off can, so their discs are connected."""
+    def own_share(self, channel: int, first: int, until: int) -> float | None:
+        """Return the share of the channel's movement in these samples that is no copy of another's; None if unknown.
+
+        A wire that is off picks up what a neighbour's disc shows, at the same instant; a disc feels it later and moves
+        in its own way. While another channel is at its rail it cannot be told.
+        """
+        x = self.recent_samples(first, until)
+        at_rail: list[bool] = np.logical_or.reduce(np.abs(x) >= self._rail_at, axis=0).tolist()
+        if any(at_rail) and not at_rail[channel]:
+            return None
+        moves = x[2:] - x[:-2]  # without the rest level and the highest noise
+        energy = np.maximum((moves * moves).sum(axis=0), TINY)
+        together = np.maximum((moves * moves[:, [channel]]).sum(axis=0), 0.0)
+        alike = np.where(energy > PICKED_UP_RATIO * energy[channel], together**2 / energy / energy[channel], 0.0)
+        return 1.0 - float(alike.max())
+
+    def note_movement(self, moved: Sequence[bool], *, shaken: int = 0) -> None:
+        """Note which channels moved more than a wire that is off can, so their discs are connected.
+
+        If several were `shaken`, as a drum shakes the whole mat, the others should have moved.
+        """
         for one, itself in zip(self._each, moved, strict=True):
             if itself:
-                one.unmoved = one.hands = 0
+                one.unmoved = one.hands = one.missed = 0
+            elif shaken >= MIN_SHAKEN:
+                one.missed += 1
 
     def note_hand(self, channel: int) -> None:
         """Note a hand at the pad of this channel (0 first)."""
         self._each[channel].hands += 1
 
-    def may_hide_strike(self, margin_db: float, suspect_db: float) -> bool:
-        """Return True if a strike of this margin may be one on a pad with a dead disc, that its neighbours felt."""
-        unmoved = max(0 if one.silent else one.unmoved for one in self._each)
-        return unmoved >= UNMOVED_STRIKES and (margin_db < suspect_db or unmoved >= DEAD_STRIKES)
+    def may_hide_strike(self, channels: Sequence[int], margin_db: float, suspect_db: float) -> bool:
+        """Return True if a strike felt by these channels (0 first) may be one on a pad with a dead disc.
 
-    def note_strike(self, channels: Sequence[int]) -> None:
-        """Note that these channels (0 first) were struck, so they work; the others may have felt nothing of it."""
-        for one in self._each:
-            one.unmoved += 1
+        Of a small margin it may be what its neighbours felt of it; else that pad may have been the first of two that
+        lie side by side.
+        """
+        for dead, one in enumerate(self._each):
+            if one.silent or one.unmoved < UNMOVED_STRIKES:
+                continue
+            beside = any(abs(dead - channel) == 1 for channel in channels)
+            if margin_db < suspect_db or (beside and one.unmoved >= DEAD_STRIKES):
+                return True
+        return False
+
+    def note_strike(self, channels: Sequence[int], felt: Sequence[bool]) -> None:
+        """Note that these channels (0 first) were struck, so they work; of the others some may not have `felt` it."""
+        for one, itself in zip(self._each, felt, strict=True):
+            one.unmoved += not itself
         for one in (self._each[i] for i in channels):
             if one.held < math.inf:
                 one.rests = one.rests or not one.moving
@@ -255,7 +293,7 @@ class ChannelMonitor:
                 faults[i + 1] = "noisy"
             elif one.drowned >= DROWNED_S:
                 faults[i + 1] = "drowned by hum or noise"
-            elif one.unmoved >= UNMOVED_STRIKES and one.hands >= SILENT_HANDS:
+            elif one.missed >= MISSED_BEATS or (one.unmoved >= UNMOVED_STRIKES and one.hands >= SILENT_HANDS):
                 faults[i + 1] = "feeling nothing"
         return faults
 

@@ -87,6 +87,8 @@ TINY = 1e-12  # keeps logarithms finite on an input that is cut off
 PRETEST_FACTOR = 1.0 - 1e-9  # of a threshold, for a first test; the exact comparison is in dB
 STILL = 1e-6  # energy of an input that rests on one count, in counts squared
 DOUBT_DB = 10.0  # lead required to be sure while a stroke on a doubtful pad may reach only other pads
+SHAKEN_TIMES = 10.0  # times the least movement: a drum shakes a pad so that all should feel it
+OWN_HOPS = 10  # around a channel's loudest hop, in which it is compared with the others
 MOVED_RATIO = 8.0  # energy of a channel that moves above its floor, which noise does not reach
 TOUCH_HOPS = 120  # before a stroke in which a softer one, of a pad that was touched on the way, takes away `sure`
 TOUCH_DB = 3.0  # by how much that one may fail each comparison
@@ -361,11 +363,18 @@ class StrikeDetector:
         floor = np.maximum(floor, self._least)
         self._floor, self._bar = floor, (floor * self._over)[:, :, None]
 
-    def _note_movement(self, first: int, until: int, floor: NDArray[np.float64]) -> None:
-        """Tell the monitor which channels moved in these hops, and so are connected."""
-        peak = np.maximum.reduce(self._e[:, :, first - self._base : until - self._base], axis=2)
-        moved = peak > np.maximum(floor * MOVED_RATIO, self._watch.least_movement)
-        self._watch.note_movement(np.logical_or.reduce(moved, axis=0).tolist())
+    def _note_movement(self, first: int, until: int, floor: NDArray[np.float64]) -> list[bool]:
+        """Tell the monitor which channels moved in these hops, and so are connected; return which may have moved."""
+        least = np.maximum(floor * MOVED_RATIO, self._watch.least_movement)[:, :, None]
+        times = np.maximum.reduce(self._e[:, :, first - self._base : until - self._base] / least, axis=0)
+        moved, may_have = [False] * self.pads, [False] * self.pads
+        for pad in np.flatnonzero(np.maximum.reduce(times, axis=1) > 1).tolist():
+            at = self._origin + (first + int(times[pad].argmax())) * self._hop
+            own = self._watch.own_share(pad, at - OWN_HOPS * self._hop, at + OWN_HOPS * self._hop)
+            moved[pad] = own is not None and bool(times[pad].max() * own > 1)
+            may_have[pad] = moved[pad] or own is None
+        self._watch.note_movement(moved, shaken=int((np.maximum.reduce(times, axis=1) > SHAKEN_TIMES).sum()))
+        return may_have
 
     def _scan_hops(self, first: int, until: int, floor: NDArray[np.float64], out: list[StrikeDecision]) -> None:
         """Judge the hops above the floor, and the few after them."""
@@ -392,8 +401,8 @@ class StrikeDetector:
                 if found.pad - 1 in self._drums.answering:
                     continue
                 found = replace_field(found, sure=False)
-            self._watch.note_strike([pad - 1 for pad in found.pads])
-            self._note_movement(hop + 1 - REACH_HOPS, hop + 1, floor)
+            felt = self._note_movement(hop + 1 - REACH_HOPS, hop + 1, floor)
+            self._watch.note_strike([pad - 1 for pad in found.pads], felt)
             if found.sure and self._is_doubtful(found, floor):
                 found = replace_field(found, sure=False)
             touched = (min(found.onsets) + LOOK_AHEAD - self._origin) // self._hop
@@ -538,7 +547,7 @@ class StrikeDetector:
     def _is_doubtful(self, found: StrikeDecision, floor: NDArray[np.float64]) -> bool:
         """Return True if another pad may have been struck first: one touched softly before, or one with a dead disc."""
         suspect_db = self.settings.suspect_db
-        if suspect_db > 0 and self._watch.may_hide_strike(found.margin_db, suspect_db):
+        if suspect_db > 0 and self._watch.may_hide_strike([pad - 1 for pad in found.pads], found.margin_db, suspect_db):
             return True
         others = [j for j in range(self._struck_pads) if j + 1 not in found.pads]
         end = (found.onset_index - self._origin) // self._hop - self._base - REACH_HOPS

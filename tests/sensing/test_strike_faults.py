@@ -17,12 +17,13 @@ def noise(seconds: float, pads: int = 4, rms: float = 1.2, seed: int = 1) -> np.
 
 
 def stroke(x: np.ndarray, t: float, pad: int, peak: float, echo_db: float = 30.0) -> None:
-    """Two tones, and their echo in the other pads, 3 dB less for each pad further."""
-    go = np.arange(len(x)) / RATE - t
-    ring = np.where(go >= 0, np.exp(-np.clip(go, 0, None) / 0.012), 0.0)
-    ring *= np.sin(2 * np.pi * 520 * go) + 0.4 * np.sin(2 * np.pi * 890 * go)
+    """Two tones, and their echo in the other pads, 3 dB less and 0.7 ms later for each pad further."""
     for k in range(x.shape[1]):
-        x[:, k] += ring * peak * (1.0 if k == pad - 1 else 10 ** (-(echo_db + 3 * abs(k + 1 - pad)) / 20))
+        away = abs(k + 1 - pad)
+        go = np.arange(len(x)) / RATE - t - 0.0007 * away
+        ring = np.where(go >= 0, np.exp(-np.clip(go, 0, None) / 0.012), 0.0)
+        ring *= np.sin(2 * np.pi * 520 * go) + 0.4 * np.sin(2 * np.pi * 890 * go)
+        x[:, k] += ring * peak * (1.0 if away == 0 else 10 ** (-(echo_db + 3 * away) / 20))
 
 
 def counts(x: np.ndarray) -> np.ndarray:
@@ -48,25 +49,51 @@ def test_strike_on_silent_pad_gives_no_sure_neighbour():
         assert not any(d.sure for d in StrikeDetector(RATE, 4).feed_samples(counts(x)))
 
 
-def unplugged(strikes: int, echo_db: float) -> np.ndarray:
-    """Strokes on pad 2 that all others feel, but for pad 4, whose wire is off and flickers."""
+def unplugged(strikes: int, echo_db: float, pad: int = 3) -> np.ndarray:
+    """Strokes on `pad` that all others feel, but for pad 4, whose wire is off and flickers."""
     x = noise(1.0 + 0.5 * strikes, seed=4)
     for k in range(strikes):
-        stroke(x, 1.0 + 0.5 * k, 2, 1500, echo_db)
+        stroke(x, 1.0 + 0.5 * k, pad, 1500, echo_db)
     x[:, 3] = np.random.default_rng(5).integers(0, 2, len(x))
     return counts(x)
 
 
 def test_small_lead_beside_unplugged_disc_is_unsure():
     found = StrikeDetector(RATE, 4).feed_samples(unplugged(4, 14.0))
-    assert [(d.pads, d.sure) for d in found] == [((2,), False)] * 4
+    assert [(d.pads, d.sure) for d in found] == [((3,), False)] * 4
 
 
-def test_repeated_strikes_missed_by_disc_become_unsure():
+def test_repeated_strikes_beside_unfeeling_disc_become_unsure():
     """A disc that never moved begins with five."""
     found = StrikeDetector(RATE, 4).feed_samples(unplugged(6, 30.0))
-    assert [d.pads for d in found] == [(2,)] * 6
+    assert [d.pads for d in found] == [(3,)] * 6
     assert [d.sure for d in found] == [True] * 2 + [False] * 4
+
+
+def test_clear_strikes_away_from_unfeeling_disc_stay_sure():
+    assert all(d.sure for d in StrikeDetector(RATE, 4).feed_samples(unplugged(6, 30.0, pad=2)))
+
+
+def test_open_wire_that_picks_up_strikes_is_no_disc():
+    x = noise(4.0, seed=4)
+    for k in range(6):
+        stroke(x, 1.0 + 0.5 * k, 3, 1500, 30.0)
+    x[:, 3] = x[:, 2] * 10 ** (-46 / 20) + np.random.default_rng(5).normal(0, 0.6, len(x))
+    found = StrikeDetector(RATE, 4).feed_samples(counts(x))
+    assert [(d.pads, d.sure) for d in found] == [((3,), True)] * 2 + [((3,), False)] * 4
+
+
+@pytest.mark.parametrize(("seconds", "named"), [(3.0, {}), (15.0, {2: "feeling nothing"})])
+def test_disc_that_no_beat_shakes_is_named(seconds, named):
+    x, rng = noise(seconds, seed=6), np.random.default_rng(7)
+    for at in np.arange(0.4, seconds - 0.2, 0.3):
+        for k in range(4):
+            go = np.clip(np.arange(len(x)) / RATE - at, 0, None)
+            x[:, k] += 60 * np.exp(-go / 0.03) * np.sin(2 * np.pi * rng.uniform(300, 700) * go)
+    x[:, 1] = np.random.default_rng(5).integers(0, 2, len(x))
+    detector = StrikeDetector(RATE, 4)
+    detector.feed_samples(counts(x))
+    assert detector.faults == named
 
 
 @pytest.mark.parametrize(("hands", "named"), [(2, {}), (3, {4: "feeling nothing"})])
