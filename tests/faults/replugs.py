@@ -66,7 +66,7 @@ def game(index, quota, points, step):
                 told.append(cycle(lab, moments))
                 lab.wait(moments.uniform(*GAP_S))
             lab.play()
-            outcome = lab.outcome("replugs")
+            outcome = lab.outcome()
             frames += lab.cable.cut_frames
         games += 1
         asked += Counter(outcome.questions)

@@ -13,8 +13,8 @@ GAME = 8
 HIT = "The mat was disconnected for a moment. Was there a hit?"
 
 
-def done(name, tmp_path, seed=GAME):
-    outcome = fault_lab.run(name, FAULTS[name], seed, tmp_path, HIDES)
+def done(name, tmp_path):
+    outcome = fault_lab.run(FAULTS[name], GAME, tmp_path, HIDES)
     assert outcome.winner is not None or outcome.hides >= HIDES
     assert outcome.invented == []
     assert outcome.lost == []

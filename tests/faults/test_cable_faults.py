@@ -1,7 +1,4 @@
-"""The cable pulled, replugged, renamed, stalled and shared, under a game on the real firmware: what the judge sees.
-
-`python tests/tools/fault_table.py` prints all of it as a table.
-"""
+"""The cable pulled, replugged, renamed, stalled and shared, under a game on the real firmware: what the judge sees."""
 
 import fault_lab
 import fault_stopped
@@ -26,8 +23,8 @@ def clean(outcome):
     assert outcome.wrong == []
 
 
-def done(name, tmp_path, seed=GAME):
-    outcome = fault_lab.run(name, FAULTS[name], seed, tmp_path, HIDES)
+def done(name, tmp_path):
+    outcome = fault_lab.run(FAULTS[name], GAME, tmp_path, HIDES)
     clean(outcome)
     return outcome
 
@@ -59,7 +56,7 @@ def test_a_stroke_cut_in_two_is_the_judges(after, tmp_path):
         assert lab.cable.cut_frames == 1
         assert lab.told() == before or HIT in lab.watcher.sees
         lab.play(HIDES)
-        outcome = lab.outcome("cut")
+        outcome = lab.outcome()
     clean(outcome)
     assert outcome.shows(HIT)
 

@@ -13,18 +13,18 @@ def lab(tmp_path_factory):
 
 
 def test_a_quiet_game_is_clean(lab):
-    outcome = lab.outcome("none")
+    outcome = lab.outcome()
     assert (outcome.invented, outcome.lost, outcome.wrong, outcome.seen_s) == ([], [], [], None)
 
 
 def test_hit_absent_from_truth_is_invented(lab):
     hits = lab.table.truth.hides[2].hits
     kept = hits.pop()
-    assert lab.outcome("none").invented != []
+    assert lab.outcome().invented != []
     hits.append(kept)
 
 
 def test_acknowledged_hit_that_does_not_count_is_lost(lab):
     lab.watcher.acked[2, 7] = (1, True)
-    assert lab.outcome("none").lost == ["hide 2: (1, True)"]
+    assert lab.outcome().lost == ["hide 2: (1, True)"]
     del lab.watcher.acked[2, 7]

@@ -22,16 +22,29 @@ NAME = "usb-MicroPython_Mat_Board_{}-if00"
 _PATCHED = ("piezo", "touch", "magnet", "send", "arrive")
 
 
-class CableErrors:
-    """Byte errors of a bad cable, drawn from a seed."""
+class Cable(PtyMat):
+    """A simulated mat on a cable that fails on demand. It changes only during `advance`.
 
-    def __init__(self, seed: int) -> None:
+    `by_id` is the folder of the port's name, like /dev/serial/by-id.
+    """
+
+    def __init__(self, seed: int, conditions: Conditions | None = None) -> None:
         self.flips = 0
         """Bits flipped so far, both directions."""
         self.leaked = 0
         """Bytes lost so far, both directions."""
+        self.cut_frames = 0
+        """Number of times it was pulled in the middle of a frame."""
+        self.faults: list[Callable[[SimBoard], object]] = []
+        """Faults injected into every boot of the board from now on (such as `SimulatedFault.inject`)."""
         self._random = np.random.default_rng([seed, 0xCAB1E])
         self._bit_errors = self._byte_loss = 0.0
+        self._stalled = self._fresh = False
+        self._cut: int | None = None
+        self._owed = 0
+        PtyMat.__init__(self, seed, conditions)
+        self.by_id = Path(self.device).parent
+        self._name(NAME.format("e6614103"))
 
     def set_error_rates(self, bit_errors: float = 0.0, byte_loss: float = 0.0) -> None:
         """Set the share of bits to flip and of bytes to lose from now on, in both directions; 0 stops it."""
@@ -54,26 +67,6 @@ class CableErrors:
             self.leaked += len(worn) - int(kept.sum())
             worn = worn[kept]
         return worn.tobytes()
-
-
-class Cable(CableErrors, PtyMat):
-    """A simulated mat on a cable that fails on demand. It changes only during `advance`.
-
-    `by_id` is the folder of the port's name, like /dev/serial/by-id.
-    """
-
-    def __init__(self, seed: int, conditions: Conditions | None = None) -> None:
-        CableErrors.__init__(self, seed)
-        self.cut_frames = 0
-        """Number of times it was pulled in the middle of a frame."""
-        self.faults: list[Callable[[SimBoard], object]] = []
-        """Faults injected into every boot of the board from now on (such as `SimulatedFault.inject`)."""
-        self._stalled = self._fresh = False
-        self._cut: int | None = None
-        self._owed = 0
-        PtyMat.__init__(self, seed, conditions)
-        self.by_id = Path(self.device).parent
-        self._name(NAME.format("e6614103"))
 
     def advance(self, dt: float, expect: int = 0) -> int:
         """Let `dt` seconds pass and return how many bytes went to the host: see `PtyMat.advance`."""

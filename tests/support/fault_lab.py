@@ -23,19 +23,16 @@ LIMIT_S = 1800.0
 
 
 class Lab:
-    """A game of `points` on a `Cable` whose port is looked for by name, as at a real table. Close it, or use `with`.
+    """A game of `points` on a `Cable` whose port is looked for by name, as at a real table. Close it, or use `with`."""
 
-    `cable` is another that fails as it is told to, and opens its own port.
-    """
-
-    def __init__(self, seed, folder, *, points=1, mischief=None, cable=None):
+    def __init__(self, seed, folder, *, points=1, mischief=None):
         game = registry.game("dakota", {"points": str(points)})
         self.folder = Path(folder)
-        self.cable = cable or Cable(seed)
+        self.cable = Cable(seed)
         path = self.folder / "j.sqlite"
         self.table = Simulation(seed, path, game, mat=self.cable, mischief=mischief or Mischief())
         connection = self.table.daemon.source
-        connection.open_port = cable.open_port if cable else lambda: SerialPort(find_port("auto", self.cable.by_id))
+        connection.open_port = lambda: SerialPort(find_port("auto", self.cable.by_id))
         self.session = connection.session
         self.watcher = Watcher(self.cable.by_id)
         self.reports = Reports()
@@ -94,7 +91,7 @@ class Lab:
         self.watcher.ended = self.t
 
     def suspend(self, seconds):
-        """The host does nothing for so long, while people play on and the board's bytes pile up; return how many."""
+        """The host does nothing for so long, while people play on and the board's bytes pile up."""
         lockstep, piled = self.table.lockstep, 0
         end = lockstep.t + seconds
         while lockstep.t < end:
@@ -106,7 +103,6 @@ class Lab:
         lockstep.view, lockstep.sent = self.table.step(self.t, piled)
         self.table.players.watch(self.view)
         self.watcher.look(self.t, self.view)
-        return piled
 
     def play(self, hides=None):
         """Play to the end of the game, or until so many hides are behind."""
@@ -116,11 +112,10 @@ class Lab:
                 return
             self.tick()
 
-    def outcome(self, fault, note=""):
+    def outcome(self, note=""):
         """Return what came of it, by the journal and the simulator's truth."""
         records = list(self.table.journal.read())
         return self.watcher.outcome(
-            fault,
             records,
             self.table.truth,
             self.table.game,
@@ -135,7 +130,6 @@ class Lab:
         return hits_told(list(self.table.journal.read()), self.table.game)
 
     def _struck(self, *args, **more):
-        self.watcher.strokes += 1
         self._strike(*args, **more)
         if self.on_stroke is not None:
             then, self.on_stroke = self.on_stroke, None
@@ -173,9 +167,9 @@ class Lab:
         self._entered += 1
 
 
-def run(name, do, seed, folder, hides=None):
+def run(do, seed, folder, hides=None):
     """Do the fault `do` to game `seed` in an empty `folder`, play on as `Lab.play`, and return what came of it."""
     with Lab(seed, folder) as lab:
         note = do(lab) or ""
         lab.play(hides)
-        return lab.outcome(name, note)
+        return lab.outcome(note)

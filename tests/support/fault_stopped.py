@@ -15,7 +15,6 @@ from pi_controller.referee.history import effective_records
 from pi_controller.rules import registry
 from pi_controller.simulation.simulation import TICK_S, LockStep
 
-NAME = "the daemon is stopped (SIGSTOP), 60 s"
 SETTINGS = """
 [table]
 journal = "{folder}/{name}.sqlite"
@@ -61,7 +60,7 @@ def run(seed, folder, seconds=60.0):
         records = list(journal.read())
     facts = (fact for _, fact in effective_records(records))
     wrong = compare(players.truth, facts, game)
-    return watcher.outcome(NAME, records, players.truth, game, wrong=wrong, note=f"{piled} bytes had piled up")
+    return watcher.outcome(records, players.truth, game, wrong=wrong)
 
 
 def _asleep(lockstep, cable, players, side, seconds):

@@ -19,13 +19,11 @@ from pi_controller.table.table import Observer
 class Outcome(msgspec.Struct):
     """What one fault did to a game. Seconds are virtual; None: the link was never lost, or never came back."""
 
-    fault: str
     sees: list[str]
     hides: int
     winner: str | None
     questions: dict[str, int]
     entered: int
-    again: int
     invented: list[str]
     lost: list[str]
     wrong: list[str]
@@ -39,22 +37,6 @@ class Outcome(msgspec.Struct):
     def shows(self, sentence):
         """Whether the judge was shown `sentence`, whatever was said after it."""
         return any(line.startswith(sentence) for line in self.sees)
-
-    @property
-    def play(self) -> str:
-        """How play went on, in a few words."""
-        parts = [f"won after {self.hides} hides" if self.winner else f"not over after {self.hides} hides"]
-        asked = sum(self.questions.values())
-        parts += [_times(asked, "question") + " to the judge"] if asked else []
-        parts += [_times(self.entered, "hit") + " entered by the judge"] if self.entered else []
-        parts += [_times(self.again, "stroke") + " made again"] if self.again > 0 else []
-        parts += [f"link lost {self.downs} times"] if self.downs > 1 else []
-        parts += [f"{len(self.wrong)} wrong in the journal"] if self.wrong else []
-        return "; ".join([*parts, *([self.note] if self.note else [])])
-
-
-def _times(count, what):
-    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def hits_told(records, game):
@@ -120,7 +102,6 @@ class Watcher:
 
     def __init__(self, by_id):
         self.began = self.ended = self.woke = None
-        self.strokes = 0
         self.sees = {}
         """What the judge was shown since the fault began, in order (the values mean nothing)."""
         self.edges = []
@@ -151,18 +132,16 @@ class Watcher:
             return later[0] - since
         return 0.0 if self.edges and self.edges[-1][1] is up else None
 
-    def outcome(self, fault, records, truth, game, *, wrong, entered=0, reports=(), note=""):
+    def outcome(self, records, truth, game, *, wrong, entered=0, reports=(), note=""):
         """Return what came of it: `records` are the journal's, `wrong` how they disagree with `truth` otherwise."""
         told, made = hits_told(records, game), hits_made(truth)
         down = [t for t, link in self.edges if not link and self.began is not None and t >= self.began]
         return Outcome(
-            fault=fault,
             sees=list(self.sees),
             hides=max(truth.hides, default=0),
             winner=game.sheet(fold(game, records).state)["winner"],
             questions=dict(Counter(fact.about for _, fact in records if isinstance(fact, Question))),
             entered=entered,
-            again=self.strokes - len(made),
             invented=[f"hide {at[0]}: {hit}" for at, hit in told.items() if made.get(at) != hit],
             lost=[f"hide {at[0]}: {hit}" for at, hit in self.acked.items() if told.get(at) != hit],
             wrong=wrong,

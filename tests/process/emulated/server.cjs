@@ -33,10 +33,6 @@ const orders = {
     chips = wire(board, kinds);
     return {};
   },
-  load({ files }) {
-    board.flash.bytes.set(bytes(files), FILES.at);
-    return {};
-  },
   run({ us, send, samples, touch, fields }) {
     if (samples) {
       const data = bytes(samples.data);

@@ -157,10 +157,6 @@ class EmulatedBoard:
                 files[name] = file.read()
         return files
 
-    def load(self, files: dict[str, bytes]) -> None:
-        """Put `files` beside or in place of those that lie on it; its next start runs them."""
-        self._order("load", files=_packed(self.files() | files))
-
     def until(self, text: bytes, most_us: float = 5e6, send: bytes = b"") -> bytes:
         """Let time pass until it has sent `text`; return all that it sent. Raises `TimeoutError`."""
         got = self.run(1000, send)

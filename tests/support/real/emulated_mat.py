@@ -6,10 +6,6 @@ import base64
 import struct
 from typing import TYPE_CHECKING, Self
 
-import numpy as np
-
-from pi_controller.board import wire
-from pi_controller.errors import PortError
 from pi_controller.simulation.world import NS, World
 
 if TYPE_CHECKING:
@@ -32,9 +28,6 @@ class EmulatedMat:
         self.said = bytearray()
         self._began_us = board.us
         self._fields: list[list[int]] = []
-        self._port: Port | None = None
-        self.rails: set[int] = set()
-        """Pads (1 first) whose input is at its upper rail."""
 
     def __enter__(self) -> Self:
         return self
@@ -52,7 +45,7 @@ class EmulatedMat:
             first = world.ns // BLOCK_NS * BLOCK
             samples = {
                 "first_us": self._began_us + first / SAMPLE_HZ * 1e6,
-                "data": base64.b64encode(self._block(first)).decode(),
+                "data": base64.b64encode(world.piezo.block(first)).decode(),
             }
             touch = world.strips.read(world.t, world.hands.values())
             fields = self._magnets()
@@ -69,27 +62,7 @@ class EmulatedMat:
     def open_port(self) -> Port:
         """Return the host's end of the cable, open."""
         self.board.change("open", True)
-        self._port = Port(self)
-        return self._port
-
-    def gone(self) -> None:
-        """The host's end of the cable is dead from now on, and what was on its way is lost."""
-        self.read.clear()
-        self.said.clear()
-        if self._port is not None:
-            self._port.dead = True
-
-    def started_again(self) -> None:
-        """The board was given power now, wherever its own time stood."""
-        self._began_us = self.board.us - self.world.ns / 1000
-
-    def _block(self, first: int) -> bytes:
-        block = self.world.piezo.block(first)
-        if not self.rails:
-            return block
-        samples = np.frombuffer(block, "<u2").reshape(-1, 4).copy()
-        samples[:, [pad - 1 for pad in self.rails]] = wire.TOP
-        return samples.tobytes()
+        return Port(self)
 
     def _magnets(self) -> list[list[int]]:
         world = self.world
@@ -102,11 +75,9 @@ class Port:
 
     def __init__(self, mat: EmulatedMat) -> None:
         self.name = mat.device
-        self.dead = False
         self._mat = mat
 
     def read(self, at_least: int = 0) -> bytes:
-        self._check()
         mat = self._mat
         assert len(mat.read) >= at_least
         data, mat.read = bytes(mat.read), bytearray()
@@ -116,12 +87,7 @@ class Port:
         pass
 
     def write(self, data: bytes) -> None:
-        self._check()
         self._mat.said += data
 
     def close(self) -> None:
         self._mat.board.change("open", False)
-
-    def _check(self) -> None:
-        if self.dead:
-            raise PortError("the mat board went away", "plug it in again")
