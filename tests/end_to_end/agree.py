@@ -1,6 +1,6 @@
 """Random judges and mats: all that tells of a game must tell the same game, after every step.
 
-python tests/end_to_end/agree.py --runs 400 --steps 60 --seed 0 [--game slahal] [--without replace] [--alone]
+python tests/end_to_end/agree.py --runs 400 --steps 60 --seed 0 [--game slahal] [--without replace]
 
 A run is one of the six games with options, a preset and fouls chosen at random, at a table with a journal on disk. A
 step is what players would do next, or anything else at all: hands, readings, strokes, gaps, a board that comes and
@@ -20,9 +20,6 @@ these must agree:
 
 What has once disagreed is left out for the rest of its run. Of each kind of disagreement are told the first run, the
 difference, and the fewest inputs that still lead to it, as lines that `moccasin-mat referee` takes.
-
-With `--alone` the preset is demo, and each run goes on with nobody there from some of its moments: after a minute no
-question may be open that has been for a minute, and what players do next must be felt.
 """
 
 import argparse
@@ -46,7 +43,7 @@ import msgspec
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))  # random_play.py
 
-from random_play import CALLS, Input, RandomPlay, Setup, check_makers, players, setup_of
+from random_play import CALLS, Input, RandomPlay, Setup, check_makers, setup_of
 
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.read_record import read_journal_record
@@ -67,12 +64,6 @@ from pi_controller.sensing.events import Link, MatEvent, SensorFaultsChange
 from pi_controller.table.table import Command, StaleCommandError, Table
 
 TEAMS = {"A": "Red", "B": "Blue"}
-LOOK_S = 0.25
-"""How often a table alone looks at the clock, s."""
-ALONE_S = 60.0
-"""How long it may stand still when nobody answers, s of virtual time."""
-WITH_A_JUDGE = ("protest", "sensors", "clock")
-"""What only a judge takes back again: left out where nobody is there."""
 WITHOUT_REFUSED = "pipe without what was refused"
 MOST_TRIES = 300
 """Runs that looking for the fewest inputs may take."""
@@ -483,15 +474,14 @@ def fails(setup, inputs, differs):
     return found if found is not None and found.name == differs.name else None
 
 
-def fewest(setup, inputs, differs, failing=fails, tries=MOST_TRIES):
+def fewest(setup, inputs, differs, tries=MOST_TRIES):
     """Return the setup, the inputs and the disagreement again, with as little as still leads to it."""
     inputs = inputs[: differs.after]
-    found = failing(setup, inputs, differs)
+    found = fails(setup, inputs, differs)
     if found is None:
         return setup, inputs, differs  # it takes looking after whole steps
-    preset = setup.preset if failing is left else "home"
-    for plain in ({"fouls": {}, "nearest": ()}, {"options": {}}, {"preset": preset}, {"beads": "mat"}):
-        found = failing(replace(setup, **plain), inputs, differs)
+    for plain in ({"fouls": {}, "nearest": ()}, {"options": {}}, {"preset": "home"}, {"beads": "mat"}):
+        found = fails(replace(setup, **plain), inputs, differs)
         if found is not None:
             setup, inputs, differs = replace(setup, **plain), inputs[: found.after], found
     size = len(inputs) // 2
@@ -499,82 +489,13 @@ def fewest(setup, inputs, differs, failing=fails, tries=MOST_TRIES):
         at = 0
         while at < len(inputs) and tries:
             fewer, tries = inputs[:at] + inputs[at + size :], tries - 1
-            found = failing(setup, fewer, differs)
+            found = fails(setup, fewer, differs)
             if found is None:
                 at += size
             else:
                 inputs, differs = fewer[: found.after], found
         size //= 2
     return setup, inputs, differs
-
-
-# nobody is there
-
-
-def moments(run):
-    """Return after how many inputs of a run to leave it alone: at its end, and where a question or a phase is new."""
-    seen, at = set(), [len(run.inputs)]
-    with folder() as place, Sitting(run.setup, place, ()) as sitting:
-        for n, one in enumerate(run.inputs, 1):
-            sitting.takes(one)
-            story = sitting.table.story
-            stands = (story.phase, story.question and (story.question.about, story.question.foul))
-            if stands not in seen:
-                seen.add(stands)
-                at.append(n)
-    return sorted(set(at))
-
-
-def left(setup, inputs, differs=None):
-    """Leave a table alone after `inputs`; return how it stands still, or None (with `differs`: when not as there)."""
-    with folder() as place, Sitting(setup, place, ()) as sitting:
-        for one in inputs:
-            sitting.takes(one)
-        found = _left(sitting)
-    return found if found is None or differs is None or found.name == differs.name else None
-
-
-def _left(sitting):
-    table, after = sitting.table, sitting.taken
-    until = sitting.now + ALONE_S
-    while sitting.now < until or (table.story.question is not None and sitting.now < table.story.question.t + ALONE_S):
-        sitting.now += LOOK_S
-        table.tick(sitting.now)
-    story = table.story
-    if story.question is not None:
-        return Differs("alone", f"asks {story.question.foul or story.question.about}", f"{story.question}", after)
-    if story.held_by_protest or story.phase == "check":
-        return Differs("alone", f"stands in {story.phase}", f"held {story.held_by_protest}", after)
-    makes = RandomPlay(random.Random(0), sitting.game)
-    makes.now = sitting.now
-    for _ in range(8 * (story.phase != "over")):
-        for event in (Link(makes.later(0.1, 1), up=True), *players(makes, table.story)):
-            sitting.takes(Input(event))
-            if (table.story.revision, table.story.phase) != (story.revision, story.phase):
-                return None
-    return (
-        None
-        if story.phase == "over"
-        else Differs("alone", f"does not feel what is done in {story.phase}", story.note, after)
-    )
-
-
-def play_alone(number, seed=0, steps=60, game=None, without=()):
-    """Play run `number` in the preset demo, and leave it alone at its end, and where a question or a phase is new."""
-    setup = replace(setup_of(number, seed, game=game, preset="demo"), fouls={})
-    makes = RandomPlay(random.Random(f"{seed} {number}"), setup.rules(), {*without, *WITH_A_JUDGE})
-    inputs, moments = [Input(Link(0.0, up=True))], {}
-    with folder() as place, Sitting(setup, place, ()) as sitting:
-        sitting.takes(inputs[0])
-        for _ in range(steps):
-            for one in makes.step(sitting.table.story):
-                inputs.append(one)
-                sitting.takes(one)
-                asked = sitting.table.story.question
-                moments.setdefault((sitting.table.story.phase, asked and (asked.about, asked.foul)), len(inputs))
-    found = [left(setup, inputs[:n]) for n in (*moments.values(), len(inputs))]
-    count = Counter({"steps": steps, "left alone": len(found)})
-    return Run(number, setup, inputs, [each for each in found if each is not None], count)
 
 
 def main():
@@ -585,17 +506,10 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="the run to begin with")
     parser.add_argument("--game", choices=registry.names(), help="one game alone")
     parser.add_argument("--without", action="append", default=[], choices=list(CALLS), help="a call that is not made")
-    parser.add_argument("--alone", action="store_true", help="whether a table goes on with nobody there")
     parser.add_argument("--processes", type=int, default=2)
     args = parser.parse_args()
     check_makers()
-    one = partial(
-        play_alone if args.alone else play,
-        seed=args.seed,
-        steps=args.steps,
-        game=args.game,
-        without=tuple(args.without),
-    )
+    one = partial(play, seed=args.seed, steps=args.steps, game=args.game, without=tuple(args.without))
     count, names, first = Counter(), Counter(), {}
     with multiprocessing.get_context("spawn").Pool(args.processes) as pool:
         for run in pool.imap_unordered(one, range(args.first, args.first + args.runs)):
@@ -605,7 +519,7 @@ def main():
                 if differs.name not in first or run.number < first[differs.name][0].number:
                     first[differs.name] = run, differs
     for name, (run, differs) in sorted(first.items(), key=lambda item: item[1][0].number):
-        setup, inputs, differs = fewest(run.setup, run.inputs, differs, left if args.alone else fails)  # noqa: PLW2901
+        setup, inputs, differs = fewest(run.setup, run.inputs, differs)  # noqa: PLW2901
         print(f"\n{names[name]} times, first in run {run.number} after {differs.after} inputs: {name}")
         print(f"  {setup}\n" + "".join(f"    {each}\n" for each in inputs) + f"  {differs.text}")
     print(f"\n{args.runs} runs, seed {args.seed}: {_listed(count)}")

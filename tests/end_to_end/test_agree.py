@@ -11,7 +11,7 @@ from load_file import load_file
 
 from pi_controller.referee import judge_commands
 from pi_controller.referee.base import Referee
-from pi_controller.referee.judge import JudgeAnswer, JudgeHidden, JudgeProtest, JudgeUndo
+from pi_controller.referee.judge import JudgeAnswer, JudgeHidden, JudgeUndo
 from pi_controller.referee.settings import PRESETS
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError
@@ -103,10 +103,3 @@ def test_an_exception_is_found(agree, monkeypatch):
     monkeypatch.setattr(judge_commands, "confirm_ready", wrong)
     setup, inputs = begun(agree, JudgeHidden(4.0))
     assert [differs.name for differs in differs_of(agree, setup, inputs).values()] == ["table: KeyError in wrong"]
-
-
-def test_table_stuck_in_hide_when_alone_is_found(agree):
-    setup, inputs = begun(agree)
-    setup = replace(setup, game="dakota", options={}, preset="demo")
-    assert agree.left(setup, inputs) is None
-    assert agree.left(setup, [*inputs, agree.Input(JudgeProtest(9.0, "A"))]).name == "alone: stands in hide"
