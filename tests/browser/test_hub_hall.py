@@ -258,21 +258,6 @@ def test_whole_bracket_is_read_from_fifteen_metres(tmp_path, chromium, view, cou
         assert not any(left.values()), "some matches are in no part"
 
 
-def test_slide_of_wide_names_states_reading_distance(tmp_path, chromium, view):
-    names = [f"{letter * 19}{n}" for n, letter in enumerate("WMWM")]
-    with hall_of(tmp_path, chromium, names, view, format="single") as (page, _):
-        while part(page)[0] != "bracket":
-            page.keyboard.press("ArrowRight")
-        page.wait_for_function("() => document.fonts.status === 'loaded'")
-        texts = page.evaluate(TEXTS)
-        assert {one[3] for one in texts if one[0] == one[3]} >= set(names)
-        metres = int(min(one[1] for one in texts) * 600)
-        told = page.locator("#reach").inner_text()
-        assert metres < 15
-        assert told.startswith("On a picture 3 m wide these names are read from ")
-        assert abs(int(re.findall(r"\d+", told)[1]) - metres) <= 1
-
-
 def test_long_names_that_begin_alike_stay_different(tmp_path, chromium, view):
     with hall_of(tmp_path, chromium, LONG[:4], view, format="single") as (page, _):
         while part(page)[0] != "bracket":

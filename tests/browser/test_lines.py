@@ -1,4 +1,4 @@
-"""Nothing on a public page is cut in half, and no number is broken over two lines, at every size of screen."""
+"""Nothing on a public page is cut in half, off the side or broken over two lines, at every size of screen."""
 
 from dataclasses import replace
 
@@ -12,12 +12,24 @@ from phases import PHASES
 from pi_controller.web.address import PageSettings
 from pi_controller.web.server import WebServer
 
-SIZES = ((390, 844), (800, 480), (1080, 1920), (1366, 768), (1920, 1080), *(((3840, 2160),) if ALL_CASES else ()))
+SIZES = (
+    (320, 640),
+    (390, 844),
+    (800, 480),
+    (1080, 1920),
+    (1366, 768),
+    (1920, 1080),
+    *(((3840, 2160),) if ALL_CASES else ()),
+)
 TEAMS = {
     "short": (),
     "long": (LONG_NAMES["spaces"], LONG_NAMES["syllabics"]),
     "wide": (LONG_NAMES["unbroken"], LONG_NAMES["arabic"]),
 }
+PROJECTOR = (1920, 1080)
+"""Here each page fits without scrolling, unless the names are long."""
+OVER = """() => [document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  document.documentElement.scrollHeight - innerHeight]"""
 WITH = PageSettings(
     "http://192.0.2.7:8080", "Pow Wow of the Lower River", LONG_NAMES["spaces"], "Our own rules prevail."
 )
@@ -40,7 +52,11 @@ def test_public_page_lines_are_uncut_and_numbers_unbroken(chromium, feed, path):
                 tab.goto(server.url + path)
                 for width, height in SIZES:
                     tab.set_viewport_size({"width": width, "height": height})
-                    if found := tab.evaluate(LINE_FAULTS):
+                    found = tab.evaluate(LINE_FAULTS)
+                    wide, high = tab.evaluate(OVER)
+                    if wide > 0 or (high > 1 and not given and phase != "wide" and (width, height) == PROJECTOR):
+                        found.append(f"over the screen by {wide}, {high} px")
+                    if found:
                         wrong[f"{phase}, {names} names, {width}x{height}"] = found
     finally:
         tab.close()
