@@ -34,59 +34,39 @@ def test_clean_press_is_reported_once_with_contact_time():
     assert 0.1001 + MIN_PRESS_S <= told <= 0.1001 + MIN_PRESS_S + TICK
 
 
-def test_long_press_is_one_press():
-    assert presses([(0.1, True)], until=60.0, tick=0.01) == [0.1]
-
-
-@pytest.mark.parametrize("length", [0.00001, 0.001, 0.004])
-def test_a_spike_is_no_press(length):
-    assert presses([(0.1, True), (0.1 + length, False)]) == []
-
-
-def test_a_train_of_spikes_is_no_press():
-    edges = [(0.1 + n * 0.004, n % 2 == 0) for n in range(200)]
-    assert presses(edges) == []
-
-
-def test_bouncing_press_is_one_press_at_first_contact():
-    chatter = [(0.1, True), (0.1005, False), (0.101, True), (0.103, False), (0.1031, True)]
-    assert presses([*chatter, (0.3, False)]) == [0.1]
-
-
-def test_chatter_when_released_is_no_second_press():
-    assert presses([(0.1, True), (0.2, False), (0.201, True), (0.2025, False), (0.204, True), (0.2041, False)]) == [0.1]
-
-
-def test_short_reclose_during_release_is_no_second_press():
-    # the finger slips: open 10 ms, closed again 8 ms; not settled yet, so still the same press
-    assert presses([(0.1, True), (0.2, False), (0.21, True), (0.218, False)]) == [0.1]
-
-
-def test_short_break_during_press_is_no_second_press():
-    assert presses([(0.1, True), (0.2, False), (0.2 + SETTLE_S / 2, True), (0.4, False)]) == [0.1]
-
-
-def test_two_presses_are_two():
-    assert presses([(0.1, True), (0.2, False), (0.25, True), (0.3, False)]) == [0.1, 0.25]
-
-
-def test_spike_before_press_does_not_set_its_time():
-    assert presses([(0.1, True), (0.1001, False), (0.112, True), (0.3, False)]) == [0.112]
-
-
-def test_button_closed_at_start_needs_release_before_press():
-    assert presses([(0.5, False), (0.7, True)], debounce=Debounce(closed=True)) == [0.7]
-    assert presses([], debounce=Debounce(closed=True)) == []
-
-
-def test_a_press_between_two_ticks_is_not_lost():
+CASES = {
+    "long press": ([(0.1, True)], [0.1], {"until": 60.0, "tick": 0.01}),
+    **{f"spike of {length} s": ([(0.1, True), (0.1 + length, False)], []) for length in (0.00001, 0.001, 0.004)},
+    "train of spikes": ([(0.1 + n * 0.004, n % 2 == 0) for n in range(200)], []),
+    "bouncing press": (
+        [(0.1, True), (0.1005, False), (0.101, True), (0.103, False), (0.1031, True), (0.3, False)],
+        [0.1],
+    ),
+    "chatter when released": (
+        [(0.1, True), (0.2, False), (0.201, True), (0.2025, False), (0.204, True), (0.2041, False)],
+        [0.1],
+    ),
+    # open 10 ms, closed again 8 ms: not settled yet, so still the same press
+    "finger that slips": ([(0.1, True), (0.2, False), (0.21, True), (0.218, False)], [0.1]),
+    "short break": ([(0.1, True), (0.2, False), (0.2 + SETTLE_S / 2, True), (0.4, False)], [0.1]),
+    "two presses": ([(0.1, True), (0.2, False), (0.25, True), (0.3, False)], [0.1, 0.25]),
+    "spike before a press": ([(0.1, True), (0.1001, False), (0.112, True), (0.3, False)], [0.112]),
+    "closed at start": ([(0.5, False), (0.7, True)], [0.7], {"debounce": Debounce(closed=True)}),
+    "closed for ever": ([], [], {"debounce": Debounce(closed=True)}),
     # the daemon was busy for a second: all edges come at once
-    assert presses([(0.1, True), (0.2, False), (0.5, True), (0.6, False)], tick=0.3) == [0.1, 0.5]
+    "between two ticks": ([(0.1, True), (0.2, False), (0.5, True), (0.6, False)], [0.1, 0.5], {"tick": 0.3}),
+    "levels, not edges": (
+        [(0.1 + n * 0.001, True) for n in range(50)] + [(0.15 + n * 0.001, False) for n in range(50)],
+        [0.1],
+    ),
+}
+"""Edges, the presses that they are, and how they are fed."""
 
 
-def test_repeated_level_edges_are_ignored():
-    samples = [(0.1 + n * 0.001, True) for n in range(50)] + [(0.15 + n * 0.001, False) for n in range(50)]
-    assert presses(samples) == [0.1]
+@pytest.mark.parametrize("name", CASES)
+def test_edges_make_their_presses(name):
+    edges, downs, *how = CASES[name]
+    assert presses(edges, **(how[0] if how else {})) == downs
 
 
 def test_clock_stepping_back_creates_no_press():

@@ -73,16 +73,6 @@ def test_table_joins_while_others_stay_connected(house, tmp_path):
 
 
 @pytest.mark.slow
-def test_new_card_locks_the_old_one_out(house, tmp_path):
-    first, second = (new_table(tmp_path / name) for name in ("first", "second"))
-    join(house.open_code("t09"), first)
-    assert report(make_client(read_settings(first).hub), "t09") == 200
-    join(house.open_code("t09", anew=True), second)
-    assert report(make_client(read_settings(first).hub), "t09") == 401
-    assert report(make_client(read_settings(second).hub), "t09") == 200
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("tls", [False, True])
 def test_table_joins_beside_idle_connections(house, tmp_path, tls):
     opened = house.open_code("t09")

@@ -100,11 +100,3 @@ def test_certificate_holds_for_each_host(folder, host):
     with closing(RealHub(folder)), httpx.Client(verify=trusted, headers={"authorization": f"Bearer {token}"}) as web:
         url = f"https://{host}:{load_hub(folder).page.https}{PATH}"
         assert web.post(url, content=encode(TableReport("a"))).status_code == 200
-
-
-def test_report_without_encryption_is_refused(folder):
-    token = (folder / "t01.token").read_text()
-    with closing(RealHub(folder)) as hub, httpx.Client(headers={"authorization": f"Bearer {token}"}) as web:
-        refused = web.post(hub.run.pages.url.rstrip("/") + PATH, content=encode(TableReport("a")))
-        assert (refused.status_code, refused.json()["error"]["code"]) == (404, "missing")
-        assert hub.run.director.now.sources == {}

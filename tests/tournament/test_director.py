@@ -1,7 +1,5 @@
 """The director's decisions: what they make of a tournament, what is refused, and that an undo leaves no trace."""
 
-import random
-
 import msgspec
 import pytest
 from director_hall import TEAMS, Hall, seen
@@ -10,7 +8,6 @@ from hypothesis import strategies as st
 
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.tournament import decisions as d
-from pi_controller.tournament import team_list
 from pi_controller.tournament.decision_history import DecisionHistory
 
 
@@ -242,17 +239,6 @@ def test_rosters_are_frozen_and_judges_are_neutral():
     assert hall.now.registration.frozen
 
 
-def test_random_tournament_with_withdrawal_reaches_champion():
-    rng = random.Random(5)
-    hall = Hall([f"Team {n}" for n in range(9)])
-    hall.do(d.TeamsDrawn("seed"))
-    hall.call("W1-1")
-    hall.do(d.TeamWithdrawn(hall.now.calls["W1-1"].teams[0], "no_show"))
-    assert not hall.now.calls
-    played(rng, hall)
-    assert hall.now.champion
-
-
 def test_match_gets_least_used_then_longest_free_table():
     hall = Hall([f"Team {n}" for n in range(8)])
     hall.do(d.TeamsDrawn("seed"))
@@ -343,11 +329,6 @@ def test_called_team_is_refused_at_second_table():
 def test_a_tournament_without_a_title_has_one(title):
     assert Hall(title=title).now.plan.title == "Tournament"
     assert Hall(title=f" Spring {title}").now.plan.title == "Spring"
-
-
-def test_team_list_error_names_non_utf_8_line():
-    with pytest.raises(InvalidActionError, match="line 3 is not UTF-8"):
-        team_list.read_teams("team\nBig Coulee\nRivière\n".encode("latin-1"))
 
 
 def test_round_waits_for_previous_and_match_may_tie():

@@ -260,7 +260,3 @@ def test_malformed_requests(house):
     assert found.wrong == []
     assert found.answers.total() == 300
     assert {status for _, status in found.answers} >= {"200", "400", "401", "404", "405"}
-
-
-def test_a_request_hangs_on_its_number_alone():
-    assert request(1, 5, 80) == request(1, 5, 80) != request(2, 5, 80)

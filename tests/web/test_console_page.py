@@ -26,7 +26,6 @@ from pi_controller.web.console_page import (
     console_regions,
     desk_regions,
     page,
-    sign_in,
 )
 from pi_controller.web.event_log import LogLine
 from pi_controller.web.game_page import page_of
@@ -87,13 +86,6 @@ def test_console_page_has_no_inline_script_or_style(name):
     assert "{{" not in html
     assert "unsafe" not in CSP
     assert html.count('<html lang="en">') == 1
-
-
-def test_the_sign_in_page_is_plain_too():
-    html = sign_in(ENGLISH)
-    Tree(html)
-    assert "{{" not in html
-    assert all(f'for="{id_}"' in html for id_ in ("name", "pin"))
 
 
 def test_script_words_are_all_defined_and_used():

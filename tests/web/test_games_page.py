@@ -197,17 +197,6 @@ def test_long_lists_and_sheets_are_cut(tmp_path, browse, monkeypatch):
     assert "more lines are in the journal" in web.get(links(web.get("/games").text)[0]).text
 
 
-def test_browser_gets_refusal_of_large_game_as_page(tmp_path, browse, monkeypatch):
-    play_games(tmp_path)
-    web = browse()
-    (link,) = links(web.get("/games").text)
-    monkeypatch.setattr(games_page, "MAX_JOURNAL_BYTES", 100)
-    assert web.get(link).json()["error"]["code"] == "large"
-    page = web.get(link, headers={"accept": "text/html"})
-    assert page.status_code == 413
-    assert "This game is too large for a page" in says(page.text)
-
-
 def test_opened_game_is_read_once(tmp_path, browse, monkeypatch):
     play_games(tmp_path)
     reads = []
