@@ -22,10 +22,7 @@ def alerts(hall, later=0.0):
 
 def call(hall, *lines, **plan):
     """Call W1-1 to t01 and play these lines there; return the table."""
-    table = hall.table("t01")
-    hall.plan(**plan)
-    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
-    hall.until(lambda: table.match == "W1-1")
+    table = hall.at_match(**plan)
     table.do(*lines)
     hall.await_records(table)
     return table

@@ -29,10 +29,7 @@ def set_s(request):
 
 
 def test_set_clock_keeps_deadlines_and_contact(hall, set_s):
-    table = hall.table("t01")
-    hall.plan(grace_s=120.0)
-    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
-    hall.until(lambda: table.match == "W1-1")
+    hall.at_match(grace_s=120.0)
     hall.pass_time(20.0)
     hall.set_s = set_s
     hall.pass_time(LOST_S + 2.0)

@@ -23,10 +23,7 @@ from pi_controller.tournament import decisions as d
 
 
 def test_assigned_match_sets_up_table_and_counts(hall):
-    table = hall.table("t01")
-    hall.plan()
-    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
-    hall.until(lambda: table.match == "W1-1")
+    table = hall.at_match()
     opened = table.journal.read_opening()
     assert isinstance(opened, GameOpened)
     assert (opened.teams, opened.options["points"]) == ({"A": TEAMS[0], "B": TEAMS[3]}, 2)
@@ -64,10 +61,7 @@ def test_table_of_another_game_refuses_with_hint(hall):
 
 
 def test_repeated_order_starts_no_second_game(hall):
-    table = hall.table("t01")
-    hall.plan(results="confirm")
-    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
-    hall.until(lambda: table.match == "W1-1")
+    table = hall.at_match(results="confirm")
     order = hall.director.orders(["t01"])["t01"]
     table.do("toss A", "close B forfeit gone")
     hall.until(lambda: hall.now.reports)
@@ -82,10 +76,7 @@ def test_repeated_order_starts_no_second_game(hall):
 
 
 def test_result_awaits_confirmation_and_undo_withdraws_it(hall):
-    table = hall.table("t01")
-    hall.plan(results="confirm")
-    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
-    hall.until(lambda: table.match == "W1-1")
+    table = hall.at_match(results="confirm")
     table.do("toss A", "forfeit B")
     hall.until(lambda: hall.now.reports)
     assert not hall.now.state.games
@@ -121,10 +112,7 @@ def test_match_counts_once_despite_kills(hall):
 
 @pytest.mark.parametrize("killed", [True, False])
 def test_reported_result_counts_although_store_failed_then(hall, killed):
-    table = hall.table("t01")
-    hall.plan()
-    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
-    hall.until(lambda: table.match == "W1-1")
+    table = hall.at_match()
     append, failed = hall.log.append, []
 
     def fail(decision, key=""):
@@ -264,10 +252,7 @@ def card(hall, name, place):
 
 
 def test_card_moved_to_another_pi_continues_match(hall):
-    table = hall.table("t01")
-    hall.plan()
-    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
-    hall.until(lambda: table.match == "W1-1")
+    table = hall.at_match()
     table.do("toss A")
     table.close()
     moved = hall.tables["t01"] = card(hall, "t01", "another")
@@ -277,10 +262,7 @@ def test_card_moved_to_another_pi_continues_match(hall):
 
 
 def test_copied_card_raises_alarm_and_is_not_merged(hall):
-    table = hall.table("t01")
-    hall.plan(results="confirm")
-    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
-    hall.until(lambda: table.match == "W1-1")
+    table = hall.at_match(results="confirm")
     table.do("toss A")
     epoch = table.epoch
     hall.await_records(table)
@@ -347,10 +329,7 @@ def test_result_of_unready_match_is_noted_but_ignored(hall):
 
 
 def test_game_of_a_renamed_team_counts(hall):
-    table = hall.table("t01")
-    hall.plan()
-    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
-    hall.until(lambda: table.match == "W1-1")
+    table = hall.at_match()
     table.do("toss A")
     hall.until(lambda: hall.now.calls["W1-1"].started)
     hall.do(d.TeamRenamed(TEAMS[0], "Veblen"))
@@ -362,10 +341,7 @@ def test_game_of_a_renamed_team_counts(hall):
 
 
 def test_king_moved_too_early_counts_with_its_sticks(hall):
-    table = hall.table("t01", "slahal")
-    hall.plan(game="slahal", options={}, format="round_robin")
-    hall.do(d.Assigned("R1-1", "t01", "a" * 16))
-    hall.until(lambda: table.match == "R1-1")
+    table = hall.at_match("R1-1", "slahal", game="slahal", options={}, format="round_robin")
     first, other = (table.table.view.teams[side] for side in "AB")
     table.do("duo A yes B no", "guess left right", "king_moved A")
     hall.until(lambda: "R1-1" in hall.now.sources)
@@ -451,10 +427,7 @@ def test_a_closed_void_game_is_opened_by_undo(hall):
 
 
 def test_manual_result_voids_the_running_game(hall):
-    table = hall.table("t01")
-    hall.plan()
-    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
-    hall.until(lambda: table.match == "W1-1")
+    table = hall.at_match()
     table.do("toss A")
     hall.until(lambda: hall.now.calls["W1-1"].started)
     hall.do(d.Result("W1-1", TEAMS[0]))

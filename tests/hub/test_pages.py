@@ -316,18 +316,6 @@ def test_name_with_invisible_characters_is_refused_everywhere(site, name):
     assert (site.director.now.entered, site.director.now.registration.judges) == ((), ())
 
 
-def test_lookalike_team_names_entered_singly_are_refused(site):
-    site.sign_in()
-    site.decide(do="plan", title="Wacipi")
-    assert site.decide(do="enter", teams=[{"name": "Big Coulee"}]).status_code == 200
-    for name in ("BIG COULEE", "Big  Coulee", "Big\u00a0Coulee", "Big\u200d Coulee", "Ｂig Coulee", "Big Coulee\ufe0f"):
-        answered = site.decide(do="enter", teams=[{"name": name}])
-        assert answered.status_code in (400, 409), name
-        assert "two teams" in answered.json()["error"]["message"]
-    assert site.decide(do="enter", teams=[{"name": "Big Coulee", "players": ["Ann"]}]).status_code == 200
-    assert site.director.now.entered == ("Big Coulee",)
-
-
 def test_every_decision_has_a_button_or_form(site, tables):
     """Over a tournament's course; a command without one could not be given by a director with a phone."""
     site.sign_in()

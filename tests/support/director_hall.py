@@ -38,6 +38,13 @@ class Hall:
         return order
 
 
+def drawn(teams=TEAMS, **plan):
+    """Return a hall whose teams are drawn in their order."""
+    hall = Hall(teams, **plan)
+    hall.do(d.TeamsDrawn(order=tuple(teams)))
+    return hall
+
+
 def seen(tournament):
     """Return all that is seen of a tournament."""
     found = {field: getattr(tournament, field) for field in tournament.__dataclass_fields__ if field != "state"}

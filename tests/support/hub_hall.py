@@ -79,6 +79,14 @@ class HubHall:
         self.tables[account] = self.linked(path, account, *how, **more)
         return self.tables[account]
 
+    def at_match(self, match="W1-1", *how, **plan):
+        """Return the table t01 once it has taken `match` of a tournament with this plan."""
+        table = self.table("t01", *how)
+        self.plan(**plan)
+        self.do(d.Assigned(match, "t01", "a" * 16))
+        self.until(lambda: table.match == match)
+        return table
+
     def linked(self, path, account, *how, **more):
         """Return a table with its journal at `path`, which steps with the others only if it is in `tables`."""
         token = self._issued.get(account) or self.tokens.issue(account)

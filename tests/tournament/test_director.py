@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from director_hall import TEAMS, Hall, seen
+from director_hall import TEAMS, Hall, drawn, seen
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,8 +51,8 @@ def test_undo_restores_previous_state(rng):
 
 
 def test_undo_recalls_dependent_calls_until_match_has_begun():
-    hall = Hall()
-    hall.do(d.TeamsDrawn(order=TEAMS), d.Result("W1-1", TEAMS[0]), d.Result("W1-2", TEAMS[1]))
+    hall = drawn()
+    hall.do(d.Result("W1-1", TEAMS[0]), d.Result("W1-2", TEAMS[1]))
     hall.call("W2-1")
     hall.undo()
     assert not hall.now.calls, "the call hung on the result"
@@ -85,8 +85,7 @@ def test_check_in_and_pronunciation_follow_team_and_undo():
 
 
 def test_reported_result_counts_once_when_confirmed():
-    hall = Hall()
-    hall.do(d.TeamsDrawn(order=TEAMS))
+    hall = drawn()
     hall.call("W1-1")
     order = hall.report("W1-1", TEAMS[0])
     assert hall.now.reports[order].expected
@@ -100,8 +99,7 @@ def test_reported_result_counts_once_when_confirmed():
 
 
 def test_result_from_another_table_is_unexpected():
-    hall = Hall()
-    hall.do(d.TeamsDrawn(order=TEAMS))
+    hall = drawn()
     hall.call("W1-1")
     hall.do(d.Reported("W1-1", "another", "t02", "ab", 9, TEAMS[0]), actor=d.HUB)
     assert not hall.now.reports["another"].expected
@@ -126,8 +124,7 @@ def test_result_from_another_table_is_unexpected():
     ],
 )
 def test_invalid_decision_is_refused_and_state_unchanged(fact, why):
-    hall = Hall()
-    hall.do(d.TeamsDrawn(order=TEAMS))
+    hall = drawn()
     before = hall.now
     with pytest.raises((IllegalActionError, InvalidActionError), match=why):
         hall.do(fact)
@@ -165,8 +162,7 @@ def test_names_are_looked_at_before_the_drawing():
 
 
 def test_protest_blocks_result_until_committee_decides():
-    hall = Hall()
-    hall.do(d.TeamsDrawn(order=TEAMS))
+    hall = drawn()
     hall.call("W1-1")
     order = hall.report("W1-1", TEAMS[0])
     hall.do(d.Protested("W1-1", TEAMS[3], "the sleeve"))
@@ -204,8 +200,8 @@ def test_protest_about_a_counted_result_holds_both_teams():
 
 
 def test_correction_recalls_the_dependent_call():
-    hall = Hall()
-    hall.do(d.TeamsDrawn(order=TEAMS), d.Result("W1-1", TEAMS[0]), d.Result("W1-2", TEAMS[1]))
+    hall = drawn()
+    hall.do(d.Result("W1-1", TEAMS[0]), d.Result("W1-2", TEAMS[1]))
     hall.call("W2-1")
     hall.do(d.Corrected("W1-1", TEAMS[3]))
     assert not hall.now.calls
@@ -213,8 +209,7 @@ def test_correction_recalls_the_dependent_call():
 
 
 def test_each_game_of_a_match_gets_new_order():
-    hall = Hall(best_of=3)
-    hall.do(d.TeamsDrawn(order=TEAMS))
+    hall = drawn(best_of=3)
     hall.call("W1-1")
     orders = []
     for winner in (TEAMS[0], TEAMS[3], TEAMS[0]):
@@ -264,9 +259,7 @@ def test_match_gets_least_used_then_longest_free_table():
 
 
 def lahal(**plan):
-    hall = Hall(game="slahal", format="round_robin", clock="round", **plan)
-    hall.do(d.TeamsDrawn(order=TEAMS))
-    return hall
+    return drawn(game="slahal", format="round_robin", clock="round", **plan)
 
 
 def test_round_clock_requires_timed_game_in_round_robin():
@@ -314,8 +307,7 @@ def test_next_round_clock_starts_as_previous_clock_ends():
 
 
 def test_called_team_is_refused_at_second_table():
-    hall = Hall(format="round_robin")
-    hall.do(d.TeamsDrawn(order=TEAMS))
+    hall = drawn(format="round_robin")
     first, *others = hall.now.ready
     hall.call(first.id, "t01")
     clashing = next(one for one in others if set(one.teams) & set(first.teams))
@@ -356,8 +348,7 @@ def test_record_without_sweep_field_is_no_sweep(fact):
 
 
 def test_elimination_match_refuses_a_tie():
-    hall = Hall()
-    hall.do(d.TeamsDrawn(order=TEAMS))
+    hall = drawn()
     with pytest.raises(IllegalActionError, match="needs a winner"):
         hall.do(d.TieEntered("W1-1"))
 
@@ -382,8 +373,7 @@ def test_plan_without_grace_has_no_overdue_calls():
 
 
 def test_grace_stops_during_a_break():
-    hall = Hall(grace_s=600.0)
-    hall.do(d.TeamsDrawn(order=TEAMS))
+    hall = drawn(grace_s=600.0)
     hall.call("W1-1")
     call = hall.now.calls["W1-1"]
     hall.do(d.BreakPlanned(call.t + 200.0, call.t + 3_000.0), d.BreakPlanned(call.t + 2_500.0, call.t + 4_000.0))

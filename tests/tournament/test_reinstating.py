@@ -4,7 +4,7 @@ import random
 
 import pytest
 from cases import cases
-from director_hall import TEAMS, Hall, seen
+from director_hall import TEAMS, drawn, seen
 
 from pi_controller.rules.base import IllegalActionError
 from pi_controller.tournament import Elimination, Groups, RoundRobin
@@ -142,8 +142,7 @@ def test_team_that_has_not_withdrawn_cannot_be_reinstated():
 
 @pytest.mark.parametrize("why", ["withdrawn", "no_show", "disqualified"])
 def test_reinstatement_restores_call_and_is_undone(why):
-    hall = Hall()
-    hall.do(d.TeamsDrawn(order=TEAMS))
+    hall = drawn()
     hall.call("W1-1")
     before = seen(hall.now)
     hall.do(d.TeamWithdrawn(TEAMS[0], why))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from director_hall import TEAMS, Hall, seen
+from director_hall import TEAMS, Hall, drawn, seen
 
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.tournament import Elimination, Groups, RoundRobin
@@ -53,8 +53,7 @@ def test_replay_lifts_a_forfeit_but_no_withdrawal():
 
 
 def test_replay_recalls_later_matches_and_drops_reports():
-    hall = Hall(best_of=3)
-    hall.do(d.TeamsDrawn(order=TEAMS))
+    hall = drawn(best_of=3)
     for match, winner in (("W1-1", COULEE), ("W1-2", HOLLOW)):
         hall.do(d.Result(match, winner), d.Result(match, winner))
     hall.call("W2-1")
@@ -95,8 +94,7 @@ def test_renamed_team_keeps_all_it_has():
 
 @pytest.mark.parametrize("name", [HOLLOW, "LONG\u00a0hollow", "Big Coulee ", "", "x" * 61, "a\u202eb"])
 def test_unclear_new_name_is_refused(name):
-    hall = Hall()
-    hall.do(d.TeamsDrawn(order=TEAMS))
+    hall = drawn()
     with pytest.raises((InvalidActionError, IllegalActionError)):
         hall.do(d.TeamRenamed(COULEE, name))
     state = entered(CUP, TEAMS)
@@ -106,8 +104,8 @@ def test_unclear_new_name_is_refused(name):
 
 
 def test_former_name_of_another_team_stays_taken():
-    hall = Hall()
-    hall.do(d.TeamsDrawn(order=TEAMS), d.TeamRenamed(COULEE, "Veblen"))
+    hall = drawn()
+    hall.do(d.TeamRenamed(COULEE, "Veblen"))
     for fact in (d.TeamRenamed(SWIM, COULEE), d.TeamRenamed(SWIM, "big coulee"), d.TeamAdded(d.Entry(COULEE))):
         with pytest.raises((InvalidActionError, IllegalActionError), match="called"):
             hall.do(fact)

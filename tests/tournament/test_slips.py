@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from director_hall import TEAMS, Hall
+from director_hall import TEAMS, drawn
 
 from pi_controller.cli.pipes import bracket
 from pi_controller.rules.base import IllegalActionError
@@ -31,9 +31,7 @@ GOOD = [
 
 
 def lahal():
-    hall = Hall(game="slahal", format="round_robin")
-    hall.do(d.TeamsDrawn(order=TEAMS))
-    return hall
+    return drawn(game="slahal", format="round_robin")
 
 
 @pytest.mark.parametrize(("held", "more"), BAD)
@@ -56,8 +54,8 @@ def test_possible_slip_counts(held, more):
 
 
 def test_games_without_a_slip_take_any_sticks():
-    hall = Hall(game="dakota", format="round_robin")
-    hall.do(d.TeamsDrawn(order=TEAMS), d.Result("R1-1", FIRST, sticks={FIRST: 5, OTHER: 4}))
+    hall = drawn(game="dakota", format="round_robin")
+    hall.do(d.Result("R1-1", FIRST, sticks={FIRST: 5, OTHER: 4}))
     assert hall.now.pairing("R1-1").winner == FIRST
 
 
