@@ -351,16 +351,6 @@ def test_missing_record_is_found_though_the_chain_follows(path):
         list(journal.read())
 
 
-@pytest.mark.parametrize("read_only", [False, True])
-def test_damaged_page_amid_the_records_is_refused(path, read_only):
-    filled(path, [[OPENED], *([CommitmentWithdrawn(float(n), "x" * 200)] for n in range(200))])
-    whole = path.read_bytes()
-    at = whole.index(b'"t":100.0') // 4096 * 4096
-    path.write_bytes(whole[:at] + bytes(4096) + whole[at + 4096 :])
-    with pytest.raises(DamagedJournalError), Journal(path, read_only=read_only) as journal:
-        list(journal.rows())
-
-
 def test_a_record_of_another_version(path):
     filled(path, [[OPENED]])
     slip_in(path, JournalRow(2, 2, 0.0, "dance", '{"kind": "dance", "t": 0}'))

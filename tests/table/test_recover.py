@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from corruptions import leave_unfinished
+from corruptions import KINDS, PAGE, hurt, leave_unfinished
 
 from pi_controller.cli import main
 from pi_controller.cli.journals import game_recover as recover_main
@@ -15,8 +15,6 @@ from pi_controller.journal.journal import Journal
 from pi_controller.journal.recover import recover
 from pi_controller.journal.verify import verify_journal
 from pi_controller.referee.facts import CommitmentWithdrawn
-
-PAGE = 4096
 
 
 @pytest.fixture(scope="module")
@@ -32,34 +30,6 @@ def game(tmp_path_factory, play_on):
     return folder, rows
 
 
-def damaged(data, chance):
-    """Return `data` with something wrong with it."""
-    data = bytearray(data)
-    kind = chance.choice(["cut", "zeros", "bits", "noise", "swapped", "old", "byte"])
-    at = chance.randrange(len(data))
-    page = at - at % PAGE
-    match kind:
-        case "cut":
-            del data[at:]
-        case "zeros":
-            for _ in range(chance.choice([1, 1, 3])):
-                data[page : page + PAGE] = bytes(len(data[page : page + PAGE]))
-                page = chance.randrange(len(data)) // PAGE * PAGE
-        case "bits":
-            for _ in range(chance.choice([1, 5, 200])):
-                data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-        case "noise":
-            data[at : at + 700] = chance.randbytes(len(data[at : at + 700]))
-        case "swapped":
-            other = chance.randrange(len(data)) // PAGE * PAGE
-            data[page : page + PAGE], data[other : other + PAGE] = data[other : other + PAGE], data[page : page + PAGE]
-        case "old":  # a sector that was never written
-            data[at - at % 512 : at - at % 512 + 512] = data[:512]
-        case _:
-            data[chance.randrange(min(200, len(data)))] = chance.randrange(256)
-    return bytes(data)
-
-
 @pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.slow
 def test_damaged_copies_recover_a_provable_prefix(game, tmp_path, seed):
@@ -71,8 +41,8 @@ def test_damaged_copies_recover_a_provable_prefix(game, tmp_path, seed):
         name = chance.choice(["whole", "killed"])
         for ending in ("", "-journal")[: 1 + (name == "killed")]:
             shutil.copy(folder / f"{name}.sqlite{ending}", f"{path}{ending}")
-        hurt = chance.choice(sorted(tmp_path.glob(f"{n}.sqlite*")))
-        hurt.write_bytes(damaged(hurt.read_bytes(), chance))
+        kind = chance.choice([kind for kind in KINDS if kind != "gone"])
+        hurt(chance.choice(sorted(tmp_path.glob(f"{n}.sqlite*"))), kind, chance)
         before = {one: one.read_bytes() for one in tmp_path.glob(f"{n}.sqlite*")}
         status = recover_main([str(path), "-o", str(new)])
         assert {one: one.read_bytes() for one in tmp_path.glob(f"{n}.sqlite*")} == before
