@@ -235,6 +235,7 @@ def test_begun_losers_match_blocks_correction_of_source_match():
     with pytest.raises(IllegalActionError, match="depend on W1-1 have begun: L1-1"):
         CUP.play(state, correct)
     assert ready(CUP.play(state, {**correct, "then": "replay"}))["L1-1"] == ("a", "c")
+    assert "L2-2" in CUP.dependents(entered(*"abcdefgh"), "W1-1"), "the loser of W2-1 plays there"
 
 
 def test_a_begun_second_final_depends_on_the_first():
@@ -269,10 +270,13 @@ def test_a_team_that_is_eliminated_cannot_withdraw():
 )
 def test_teams_eliminated_in_same_round_share_a_place(kind, places):
     cup = Elimination(kind)
-    state = entered(*"abcdefgh", cup=cup)
+    state, told = entered(*"abcdefgh", cup=cup), set()
     while found := cup.ready(state):
         state = won(state, found[0].id, min(found[0].teams), cup)
-    assert [row["place"] for row in cup.standings(state)] == places
+        told |= {(row["team"], row["place"]) for row in cup.standings(state) if row["place"]}
+    rows = cup.standings(state)
+    assert [row["place"] for row in rows] == places
+    assert told == {(row["team"], row["place"]) for row in rows}, "a place that is given stays"
 
 
 @pytest.mark.parametrize("build", [single, double])
