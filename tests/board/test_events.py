@@ -9,6 +9,14 @@ from pi_controller.board.messages import WORDS, BoardEvent, Gap, LinkUp, Piezo
 ALL = (1 << 24) - 1
 
 
+@pytest.fixture
+def linked(rig):
+    """The rig when the board's start and its self test were told."""
+    rig.connect()
+    rig.run(2.0)
+    return rig
+
+
 def events(messages, *, but=("started", "tested")):
     return [m for m in messages if isinstance(m, BoardEvent) and m.kind not in but]
 
@@ -35,13 +43,11 @@ def test_events_before_link_keep_their_time(rig):
     assert tested.t == pytest.approx(began - 20.0 + 1.3, abs=0.03)
 
 
-def test_a_test_that_is_ordered(rig):
-    rig.connect()
-    rig.run(2.0)
-    rig.board.silent = {4, 23}
-    rig.board.touched = False
-    rig.session.request_self_test()
-    [tested] = [m for m in rig.run(2.0) if isinstance(m, BoardEvent) and m.kind == "tested"]
+def test_a_test_that_is_ordered(linked):
+    linked.board.silent = {4, 23}
+    linked.board.touched = False
+    linked.session.request_self_test()
+    [tested] = [m for m in linked.run(2.0) if isinstance(m, BoardEvent) and m.kind == "tested"]
     assert (tested.part, tested.value) == (0b1111, ALL & ~(1 << 4 | 1 << 23))
     assert tested.line == "The board's self test got no answer from the touch chip."
     assert tested.detailed_line == (
@@ -70,42 +76,36 @@ def test_a_dead_piezo_fails_the_test(rig):
     assert tested.line == "The board's self test got no answer from the piezo of pad 3."
 
 
-def test_a_chip_that_falls_silent_and_comes_back(rig):
-    rig.connect()
-    rig.run(2.0)
-    rig.board.touched = False
-    rig.board.silent = {16}
-    assert said(rig.run(0.9)) == []
-    told = events(rig.run(0.5))
+def test_a_chip_that_falls_silent_and_comes_back(linked):
+    linked.board.touched = False
+    linked.board.silent = {16}
+    assert said(linked.run(0.9)) == []
+    told = events(linked.run(0.5))
     assert sorted(m.kind for m in told) == ["magnetometer silent", "touch silent"]
-    assert rig.board.lit[-1] == "fault"
-    rig.board.touched = True
-    rig.board.silent = set()
-    told = events(rig.run(0.5))
+    assert linked.board.lit[-1] == "fault"
+    linked.board.touched = True
+    linked.board.silent = set()
+    told = events(linked.run(0.5))
     assert sorted(m.kind for m in told) == ["magnetometer back", "touch back"]
     assert all(1000 < m.value < 1800 for m in told)
-    assert rig.board.lit[-1] == "run"
+    assert linked.board.lit[-1] == "run"
 
 
-def test_magnetometer_events_are_not_public(rig):
-    rig.connect()
-    rig.run(2.0)
-    rig.board.silent = set(range(6))
-    silent = events(rig.run(1.5))
-    rig.board.silent = set()
-    back = events(rig.run(1.0))
+def test_magnetometer_events_are_not_public(linked):
+    linked.board.silent = set(range(6))
+    silent = events(linked.run(1.5))
+    linked.board.silent = set()
+    back = events(linked.run(1.0))
     assert len(silent) == len(back) == 6
     assert [m.line for m in silent + back] == [""] * 12
     assert not any(m.is_public for m in silent + back)
     assert silent[0].detailed_line.startswith("Magnetometer ")
-    assert "fault" not in rig.board.lit  # nor for those who see the board's lamp
+    assert "fault" not in linked.board.lit  # nor for those who see the board's lamp
 
 
-def test_a_saturated_magnetometer_is_not_silent(rig):
-    rig.connect()
-    rig.run(2.0)
-    rig.board.saturated = {3}
-    assert said(rig.run(5.0)) == []
+def test_a_saturated_magnetometer_is_not_silent(linked):
+    linked.board.saturated = {3}
+    assert said(linked.run(5.0)) == []
 
 
 def stuck(rig, pad, value):
@@ -123,35 +123,29 @@ def stuck(rig, pad, value):
 
 
 @pytest.mark.parametrize(("value", "within"), [(0, 0.9), (3, 0.9), (4095, 0.9), (4092, 0.9)])
-def test_a_piezo_at_its_rail(rig, value, within):
-    rig.connect()
-    rig.run(2.0)
-    mend = stuck(rig, 1, value)
-    assert said(rig.run(within)) == [("piezo rail", 2, value)]
-    assert said(rig.run(5.0)) == []
-    assert rig.board.lit[-1] == "fault"
+def test_a_piezo_at_its_rail(linked, value, within):
+    mend = stuck(linked, 1, value)
+    assert said(linked.run(within)) == [("piezo rail", 2, value)]
+    assert said(linked.run(5.0)) == []
+    assert linked.board.lit[-1] == "fault"
     mend()
-    [good] = events(rig.run(2.0))
+    [good] = events(linked.run(2.0))
     assert (good.kind, good.part) == ("piezo good", 2)
     assert good.line == "The piezo of pad 2 works again, after 6 s."
 
 
-def test_a_piezo_that_does_not_move(rig):
-    rig.connect()
-    rig.run(2.0)
-    stuck(rig, 3, 2000)
-    assert said(rig.run(3.8)) == []
-    [one] = events(rig.run(0.6))
+def test_a_piezo_that_does_not_move(linked):
+    stuck(linked, 3, 2000)
+    assert said(linked.run(3.8)) == []
+    [one] = events(linked.run(0.6))
     assert one.line == "The piezo of pad 4 has given no signal for 4 s."
 
 
-def test_a_stroke_that_clips_is_no_fault(rig):
-    rig.connect()
-    rig.run(2.0)
-    mend = stuck(rig, 0, 4095)
-    messages = rig.run(0.1)
+def test_a_stroke_that_clips_is_no_fault(linked):
+    mend = stuck(linked, 0, 4095)
+    messages = linked.run(0.1)
     mend()
-    assert said(messages + rig.run(5.0)) == []
+    assert said(messages + linked.run(5.0)) == []
 
 
 def test_lost_samples_are_reported_once_a_second(rig):
@@ -205,37 +199,31 @@ def test_board_at_full_rate_sends_no_events(rig, dt):
     assert said(rig.run(8.0, dt)) == []
 
 
-def test_a_host_that_fell_silent_and_came_back(rig):
-    rig.connect()
-    rig.run(2.0)
-    rig.plugged = False
-    rig.run(6.0)
-    rig.plugged = True
-    messages = rig.run(1.5)
+def test_a_host_that_fell_silent_and_came_back(linked):
+    linked.plugged = False
+    linked.run(6.0)
+    linked.plugged = True
+    messages = linked.run(1.5)
     assert [kind for kind, _, _ in said(messages)] == ["host silent", "host back"]
     assert 3000 <= events(messages)[0].value < 3100
     assert 6000 <= events(messages)[1].value < 7000
     assert lost(messages) == 0
 
 
-def test_a_goodbye_is_no_silence(rig):
-    rig.connect()
-    rig.run(2.0)
-    rig.session.close()
-    rig.run(5.0)
-    assert said(rig.connect() + rig.run(1.0)) == []
+def test_a_goodbye_is_no_silence(linked):
+    linked.session.close()
+    linked.run(5.0)
+    assert said(linked.connect() + linked.run(1.0)) == []
 
 
-def test_the_bus(rig):
-    rig.connect()
-    rig.run(2.0)
-    rig.board.news += [(wire.BUS_STUCK, 8)]
-    messages = rig.run(0.2)
-    assert rig.board.lit[-1] == "fault"
-    rig.board.news += [(wire.BUS_STUCK, 16), (wire.BUS_STUCK, 24), (wire.BUS_FREE, 5)]
-    messages += rig.run(0.2)
+def test_the_bus(linked):
+    linked.board.news += [(wire.BUS_STUCK, 8)]
+    messages = linked.run(0.2)
+    assert linked.board.lit[-1] == "fault"
+    linked.board.news += [(wire.BUS_STUCK, 16), (wire.BUS_STUCK, 24), (wire.BUS_FREE, 5)]
+    messages += linked.run(0.2)
     assert said(messages) == [("bus stuck", 0, 8), ("bus free", 0, 5)]
-    assert rig.board.lit[-1] == "run"
+    assert linked.board.lit[-1] == "run"
 
 
 @pytest.mark.parametrize(("early", "reason", "told"), [(2, 1, False), (3, 1, True), (9, 3, False)])
@@ -282,81 +270,69 @@ def numbers(messages):
     return [m.number for m in messages if isinstance(m, BoardEvent)]
 
 
-def test_events_arrive_once_in_order_over_lossy_wire(rig):
-    rig.connect()
-    rig.run(2.0)
-    rig.spoil = lambda data: b"" if rig.random.random() < 0.3 else data
-    rig.spoil_said = lambda data: b"" if rig.random.random() < 0.3 else data
+def test_events_arrive_once_in_order_over_lossy_wire(linked):
+    linked.spoil = lambda data: b"" if linked.random.random() < 0.3 else data
+    linked.spoil_said = lambda data: b"" if linked.random.random() < 0.3 else data
     messages = []
     for _ in range(40):
-        happen(rig, 3)
-        messages += rig.run(1.0)
-    rig.spoil = rig.spoil_said = lambda data: data
-    messages += rig.run(3.0)
+        happen(linked, 3)
+        messages += linked.run(1.0)
+    linked.spoil = linked.spoil_said = lambda data: data
+    messages += linked.run(3.0)
     got = numbers(messages)
     assert got == sorted(set(got))
     assert len(got) >= 120
-    assert rig.sampler.events.confirmed == rig.sampler.events.newest == got[-1]
-    assert lost(messages) == rig.sampler.events.newest - 2 - len(got)
+    assert linked.sampler.events.confirmed == linked.sampler.events.newest == got[-1]
+    assert lost(messages) == linked.sampler.events.newest - 2 - len(got)
 
 
-def test_full_ring_drops_oldest_events_and_counts_them(rig):
-    rig.connect()
-    rig.run(2.0)
-    rig.plugged = False
-    rig.run(2.0)
-    happen(rig, 50)
-    rig.plugged = True
-    messages = rig.run(2.0)
+def test_full_ring_drops_oldest_events_and_counts_them(linked):
+    linked.plugged = False
+    linked.run(2.0)
+    happen(linked, 50)
+    linked.plugged = True
+    messages = linked.run(2.0)
     assert numbers(messages) == list(range(21, 53))
     first = next(m for m in messages if isinstance(m, BoardEvent))
     assert first.lost == 18
     assert lost(messages) == 18
 
 
-def test_new_session_receives_unacknowledged_events_and_lost_count(rig):
-    rig.connect()
-    rig.run(2.0)
-    rig.session.close()
-    rig.run(0.1)
-    happen(rig, 40)
-    rig.session = type(rig.session)(rig.write)
-    messages = rig.connect() + rig.run(0.5)
+def test_new_session_receives_unacknowledged_events_and_lost_count(linked):
+    linked.session.close()
+    linked.run(0.1)
+    happen(linked, 40)
+    linked.session = type(linked.session)(linked.write)
+    messages = linked.connect() + linked.run(0.5)
     assert numbers(messages) == list(range(11, 43))
     assert lost(messages) == 8
 
 
-def test_reopened_port_repeats_no_events(rig):
-    rig.connect()
-    rig.run(2.0)
-    rig.spoil_said = lambda data: b""  # the last ACK does not arrive
-    happen(rig, 2)
-    messages = rig.run(0.2)
+def test_reopened_port_repeats_no_events(linked):
+    linked.spoil_said = lambda data: b""  # the last ACK does not arrive
+    happen(linked, 2)
+    messages = linked.run(0.2)
     assert numbers(messages) == [3, 4]
-    rig.session.report_port_loss(rig.t, "Unplugged.")
-    rig.spoil_said = lambda data: data
-    messages = rig.connect() + rig.run(1.0)
+    linked.session.report_port_loss(linked.t, "Unplugged.")
+    linked.spoil_said = lambda data: data
+    messages = linked.connect() + linked.run(1.0)
     assert numbers(messages) == []
     assert any(isinstance(m, LinkUp) for m in messages)
-    assert rig.sampler.events.confirmed == 4
+    assert linked.sampler.events.confirmed == 4
 
 
-def test_each_start_restarts_event_numbers(rig):
-    rig.connect()
-    rig.run(2.0)
-    rig.power_up(boots=2)
-    messages = rig.run(3.0)
+def test_each_start_restarts_event_numbers(linked):
+    linked.power_up(boots=2)
+    messages = linked.run(3.0)
     assert said(messages, but=()) == [("started", 1, 0), ("tested", 31, ALL)]
     assert lost(messages) == 0
 
 
-def test_many_events_do_not_keep_the_samples_waiting(rig):
-    rig.connect()
-    rig.run(2.0)
-    happen(rig, 32)
-    rig.board.us += 8000
-    rig.sampler.step()
-    kinds = [kind for kind, _, _ in decoded(rig)]
+def test_many_events_do_not_keep_the_samples_waiting(linked):
+    happen(linked, 32)
+    linked.board.us += 8000
+    linked.sampler.step()
+    kinds = [kind for kind, _, _ in decoded(linked)]
     assert kinds.count(wire.EVENT) == 8
     assert kinds.count(wire.PIEZO) == 1
 
@@ -367,10 +343,8 @@ def decoded(rig):
     return ears.feed(bytes(rig.board.sent))
 
 
-def test_events_that_cannot_be_true_are_refused(rig):
-    rig.connect()
-    rig.run(2.0)
-    us = rig.board.us
+def test_events_that_cannot_be_true_are_refused(linked):
+    us = linked.board.us
     for number, before, dropped, when, kind, part in (
         (3, 0, 0, us + 60_000_000, wire.LATE, 0),
         (3, 0, 0, us, 0, 0),
@@ -386,12 +360,12 @@ def test_events_that_cannot_be_true_are_refused(rig):
         (0, 0, 0, us, wire.LATE, 0),
     ):
         body = wire.event_body(number, before, dropped, when, kind, part, 7)
-        before_it = rig.session.stats.refused
-        messages = rig.session.feed(wire.seal(body, rig.sampler.frame_number), rig.t)
-        rig.sampler.frame_number += 1
+        before_it = linked.session.stats.refused
+        messages = linked.session.feed(wire.seal(body, linked.sampler.frame_number), linked.t)
+        linked.sampler.frame_number += 1
         assert messages == []
-        assert rig.session.stats.refused == before_it + 1
-    assert numbers(rig.run(0.5)) == []
+        assert linked.session.stats.refused == before_it + 1
+    assert numbers(linked.run(0.5)) == []
 
 
 def test_boards_in_turn_are_remembered():
