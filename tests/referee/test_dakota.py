@@ -1,6 +1,7 @@
 """What the scenarios do not tell: clocks, settings, what is passed over, and a game's last point."""
 
 import pytest
+from msgspec import UNSET
 
 from pi_controller.errors import MatError, SettingsError
 from pi_controller.games.dakota.referee import DakotaReferee
@@ -72,14 +73,28 @@ class Seat:
     def hide(self, pad, t=0.0):
         if self.story.phase == "show":
             self(BeadsAtRest(t, ()))
-        for p in (1, 2, 3, 4):
-            self(HandIn(t, p, "hider"))
-            self(HandOut(t, p, "hider"))
+        self.pass_under(1, 2, 3, 4, t=t, side="hider")
         self(BeadsAtRest(t, (Bead(pad),)))
         self(Button(t, "ready"))
 
+    def pass_under(self, *pads, t=1.0, side=UNSET):
+        for pad in pads:
+            self(HandIn(t, pad, side))
+            self(HandOut(t, pad, side))
+
     def tick(self, t):
         return self.take(list(self.referee.tick(self.draft, t).facts))
+
+
+def tossed(settings=None, *, link=False, hid=None, t=0.0, **options):
+    """Return a seat after the toss; with its `link` up, and with the bead hidden under the pad `hid` at `t`."""
+    seat = Seat(settings, **options)
+    if link:
+        seat(Link(0.0, up=True))
+    seat(Button(0, "toss_a"))
+    if hid:
+        seat.hide(hid, t)
+    return seat
 
 
 def test_meaningless_events_are_ignored():
@@ -102,8 +117,7 @@ def test_meaningless_events_are_ignored():
 
 
 def test_last_point_ends_game_and_reveals_bead():
-    seat = Seat(points=1)
-    seat(Button(0, "toss_a"))
+    seat = tossed(points=1)
     for n in range(14):
         seat(JudgeAction(n - 20, {"do": "hit", "found": False}))
     assert seat.story.state.situation == "sahdogan"
@@ -122,8 +136,7 @@ def test_last_point_ends_game_and_reveals_bead():
 
 
 def test_point_within_hide_does_not_settle_it():
-    seat = Seat()
-    seat(Button(0, "toss_a"))
+    seat = tossed()
     for n in range(14):
         seat(JudgeAction(n - 20, {"do": "hit", "found": False}))
     seat.hide(2)
@@ -135,8 +148,7 @@ def test_point_within_hide_does_not_settle_it():
 
 
 def test_foul_on_last_hide_restarts_current_one():
-    seat = Seat()
-    seat(Button(0, "toss_a"))
+    seat = tossed()
     seat(JudgeAction(1, {"do": "hit", "found": False}))
     seat(JudgeAction(2, {"do": "hit", "found": False}))
     seat.hide(2)
@@ -147,9 +159,7 @@ def test_foul_on_last_hide_restarts_current_one():
 
 
 def test_warning_does_not_settle_hide():
-    seat = Seat(outside_help_by_hitter="warning")
-    seat(Button(0, "toss_a"))
-    seat.hide(2)
+    seat = tossed(outside_help_by_hitter="warning", hid=2)
     before = seat.story
     facts = seat(JudgeAction(7, {"do": "foul", "by": "hitter", "kind": "outside_help"}))
     assert [type(fact) for fact in facts] == [FoulSeen, ActionPlayed]
@@ -161,9 +171,7 @@ def test_warning_does_not_settle_hide():
 
 
 def test_outside_help_by_the_hitter_settles_the_hide():
-    seat = Seat()
-    seat(Button(0, "toss_a"))
-    seat.hide(2)
+    seat = tossed(hid=2)
     facts = seat(JudgeAction(7, {"do": "foul", "by": "hitter", "kind": "outside_help"}))
     assert [type(fact) for fact in facts] == [FoulSeen, ActionPlayed, Reveal]
     assert seat.story.phase == "show"
@@ -171,9 +179,7 @@ def test_outside_help_by_the_hitter_settles_the_hide():
 
 
 def test_hit_clock_runs_while_hit_is_owed():
-    seat = Seat(RefereeSettings(hit_seconds=30))
-    seat(Button(0, "toss_a"))
-    seat.hide(2, t=10.0)
+    seat = tossed(RefereeSettings(hit_seconds=30), hid=2, t=10.0)
     assert seat.referee.next_deadline(seat.story) == 41.5  # a stroke up to 1.5 s late is a question first
     assert seat.tick(41.4) == []
     foul, done = seat.tick(41.5)
@@ -185,9 +191,7 @@ def test_hit_clock_runs_while_hit_is_owed():
 
 
 def test_a_question_stops_the_time():
-    seat = Seat(RefereeSettings(hit_seconds=30))
-    seat(Button(0, "toss_a"))
-    seat.hide(2, t=10.0)
+    seat = tossed(RefereeSettings(hit_seconds=30), hid=2, t=10.0)
     seat(Strike(20.0, (1, 2)))
     assert seat.tick(500.0) == []
     seat(JudgeAnswer(500.0, "none"))
@@ -197,8 +201,7 @@ def test_a_question_stops_the_time():
 
 
 def test_foul_on_last_hide_can_end_game():
-    seat = Seat(points=1)
-    seat(Button(0, "toss_a"))
+    seat = tossed(points=1)
     for n in range(12):
         seat(JudgeAction(n - 20, {"do": "hit", "found": False}))
     seat(JudgeAction(2, {"do": "hit", "found": True}))
@@ -210,9 +213,7 @@ def test_foul_on_last_hide_can_end_game():
 
 @pytest.mark.parametrize("mode", ["ask", "off"])
 def test_time_foul_is_asked_or_off(mode):
-    seat = Seat(RefereeSettings(hit_seconds=30, fouls={"time": mode}))
-    seat(Button(0, "toss_a"))
-    seat.hide(2, t=10.0)
+    seat = tossed(RefereeSettings(hit_seconds=30, fouls={"time": mode}), hid=2, t=10.0)
     facts = seat.tick(42.0)
     if mode == "off":
         assert facts == []
@@ -223,12 +224,8 @@ def test_time_foul_is_asked_or_off(mode):
 
 
 def test_an_unsure_reading_is_asked_about():
-    seat = Seat()
-    seat(Link(0.0, up=True))
-    seat(Button(0, "toss_a"))
-    for p in (1, 2, 3, 4):
-        seat(HandIn(1, p))
-        seat(HandOut(1, p))
+    seat = tossed(link=True)
+    seat.pass_under(1, 2, 3, 4)
     seat(Button(2, "ready"))
     (asked,) = seat(BeadsAtRest(3, (Bead(2),), sure=False))
     assert (asked.about, asked.choices, asked.pads) == ("no_reading", ("play_on", "hide_again"), ())
@@ -239,8 +236,7 @@ def test_an_unsure_reading_is_asked_about():
 
 
 def test_hand_staying_under_pad_is_asked_after_timeout():
-    seat = Seat(RefereeSettings(check_timeout_s=3))
-    seat(Button(0, "toss_a"))
+    seat = tossed(RefereeSettings(check_timeout_s=3))
     seat(HandIn(1, 1))
     seat(Button(2, "ready"))
     assert seat.tick(4.9) == []
@@ -248,9 +244,7 @@ def test_hand_staying_under_pad_is_asked_after_timeout():
 
 
 def test_refused_calls_leave_story_unchanged():
-    seat = Seat()
-    seat(Button(0, "toss_a"))
-    seat.hide(2)
+    seat = tossed(hid=2)
     seat(Strike(1, (1,)))
     story = seat.story
     for call, error in [
@@ -271,12 +265,9 @@ def test_refused_calls_leave_story_unchanged():
 
 
 def test_strikes_are_reported_from_ready_on():
-    seat = Seat()
-    seat(Button(0, "toss_a"))
+    seat = tossed()
     assert not seat.referee.strike_reporting(seat.story)
-    for p in (1, 2, 3, 4):
-        seat(HandIn(1, p))
-        seat(HandOut(1, p))
+    seat.pass_under(1, 2, 3, 4)
     assert not seat.referee.strike_reporting(seat.story)
     seat(Button(2, "ready"))
     assert seat.story.phase == "check"
@@ -291,11 +282,8 @@ def test_strikes_are_reported_from_ready_on():
 
 
 def test_ready_needs_a_hand_that_hid():
-    seat = Seat()
-    seat(Link(0, up=True))
-    seat(Button(0, "toss_a"))
-    seat(HandIn(1, 2))
-    seat(HandOut(1, 2))
+    seat = tossed(link=True)
+    seat.pass_under(2)
     assert [type(fact) for fact in seat(Button(2, "ready"))] == [Ready]
     seat(JudgeAction(3, {"do": "hit", "found": True, "pad": 2}))
     seat(HandIn(4, 2))
@@ -306,26 +294,19 @@ def test_ready_needs_a_hand_that_hid():
 
 
 def test_hands_after_a_called_foul_are_dropped():
-    seat = Seat()
-    seat(Link(0, up=True))
-    seat(Button(0, "toss_a"))
-    for p in (1, 2, 3):
-        seat(HandIn(1, p, "hider"))
-        seat(HandOut(1, p, "hider"))
+    seat = tossed(link=True)
+    seat.pass_under(1, 2, 3, side="hider")
     seat(Button(2, "ready_a"))
     assert [type(fact) for fact in seat.tick(5)] == [FoulSeen, ActionPlayed, RoundBroken]
     assert [type(fact) for fact in seat(Button(6, "ready"))] == [Notice]  # without a pass there is none to drop
-    for p in (4, 1):  # those who were told off go on hiding
-        seat(HandIn(7, p, "hider"))
-        seat(HandOut(7, p, "hider"))
+    seat.pass_under(4, 1, t=7, side="hider")  # those who were told off go on hiding
     facts = seat(Button(8, "ready"))
     assert [type(fact) for fact in facts] == [RoundBroken]
     assert (seat.story.hide.passes, seat.story.notice.about) == ((), "foul_settled")
 
 
 def test_empty_mat_shows_the_bead_the_judge_saw():
-    seat = Seat()
-    seat(Button(0, "toss_a"))
+    seat = tossed()
     seat(JudgeAction(1, {"do": "hit", "found": True}))  # the mat has seen no bead yet
     assert [type(fact) for fact in seat(BeadsAtRest(2, ()))] == [BeadShown]
 
@@ -341,16 +322,13 @@ def test_judge_hidden_is_refused_outside_hide():
     seat(JudgeAction(3, {"do": "hit", "found": True}))
     assert [type(fact) for fact in seat(JudgeHidden(4))] == [BeadShown, Ready, JudgedByEye]
     seat(JudgeAction(5, {"do": "hit", "found": True}))
-    seat(HandIn(6, 3))
-    seat(HandOut(6, 3))
+    seat.pass_under(3, t=6)
     assert [type(fact) for fact in seat(JudgeHidden(7))] == [Ready, JudgedByEye]
     assert [each.pad for each in seat.story.hide.passes] == [3]
 
 
 def test_stroke_takes_back_time_if_made_in_it():
-    seat = Seat(RefereeSettings(hit_seconds=30))
-    seat(Button(0, "toss_a"))
-    seat.hide(2, t=10.0)
+    seat = tossed(RefereeSettings(hit_seconds=30), hid=2, t=10.0)
     seat.tick(41.5)
     assert seat.story.state.owed == "second"
     for late_news, taken_back in [
@@ -366,25 +344,19 @@ def test_stroke_takes_back_time_if_made_in_it():
 
 @pytest.mark.parametrize(("side", "stops"), [("hider", True), (None, True), ("hitter", False)])
 def test_hand_under_pad_stops_clock_unless_the_hitters(side, stops):
-    seat = Seat(RefereeSettings(hit_seconds=30))
-    seat(Button(0, "toss_a"))
-    seat.hide(2, t=10.0)
+    seat = tossed(RefereeSettings(hit_seconds=30), hid=2, t=10.0)
     facts = seat(HandIn(12.0, 2, side))
     assert [fact.on for fact in facts if isinstance(fact, HandsUnder)] == [True] * stops
 
 
 @pytest.mark.parametrize(("pads", "about"), [((1, 3), "two_struck"), ((1, 2, 3), "several_struck")])
 def test_pads_struck_at_once_are_asked_about(pads, about):
-    seat = Seat()
-    seat(Button(0, "toss_a"))
-    seat.hide(2)
+    seat = tossed(hid=2)
     assert seat(Strike(1, pads))[-1].about == about
 
 
 def test_stroke_made_before_the_peek_is_settled_first():
-    seat = Seat()
-    seat(Button(0, "toss_a"))
-    seat.hide(2)
+    seat = tossed(hid=2)
     assert [fact.about for fact in seat(HandIn(1.2, 3, "hitter"))] == ["peek"]
     facts = seat(Strike(1.0, (3,)))
     assert [type(fact) for fact in facts if isinstance(fact, QuestionWithdrawn | ActionPlayed)] == [
@@ -396,9 +368,7 @@ def test_stroke_made_before_the_peek_is_settled_first():
 
 
 def test_stroke_within_the_time_is_no_late_one():
-    seat = Seat(RefereeSettings(hit_seconds=30))
-    seat(Button(0, "toss_a"))
-    seat.hide(2, t=20.0)
+    seat = tossed(RefereeSettings(hit_seconds=30), hid=2, t=20.0)
     assert isinstance(seat(Strike(50.0, (1,)))[-1], ActionPlayed)
     assert seat(Strike(80.1, (3,)))[-1].about == "late_hit"
 
@@ -407,33 +377,25 @@ def test_stroke_within_the_time_is_no_late_one():
     ("mode", "about"), [("automatic", "doubtful"), ("ask", "doubtful"), ("off", "touch_passed_over")]
 )
 def test_doubtful_touch_is_asked_or_passed_over(mode, about):
-    seat = Seat(RefereeSettings(fouls={"touch": mode}))
-    seat(Button(0, "toss_a"))
-    seat.hide(2)
+    seat = tossed(RefereeSettings(fouls={"touch": mode}), hid=2)
     assert seat(Strike(1, (3,), sure=False))[-1].about == about
 
 
 def test_unsure_reading_raises_no_bead_moved_question():
-    seat = Seat()
-    seat(Button(0, "toss_a"))
-    seat.hide(2)
+    seat = tossed(hid=2)
     assert seat(BeadsAtRest(1, (Bead(3),), sure=False)) == []
     assert [fact.about for fact in seat(BeadsAtRest(2, (Bead(3),)))] == ["bead_moved"]
 
 
 def test_bead_seen_after_judge_hidden_is_sealed():
-    seat = Seat()
-    seat(Button(0, "toss_a"))
+    seat = tossed()
     seat(JudgeHidden(1))
     assert [type(fact) for fact in seat(BeadsAtRest(2, (Bead(3),)))] == [Commit]
 
 
 @pytest.mark.parametrize(("hit", "again"), [(False, ("hide_again",)), (True, ())])
 def test_second_seal_is_the_judges_after_a_restart(hit, again):
-    seat = Seat()
-    seat(Link(0, up=True))
-    seat(Button(0, "toss_a"))
-    seat.hide(2)
+    seat = tossed(link=True, hid=2)
     if hit:
         seat(Strike(1, (1,)))
     seat.take(seat.referee.resume(seat.draft, 5.0).facts)
@@ -443,11 +405,8 @@ def test_second_seal_is_the_judges_after_a_restart(hit, again):
 
 
 def test_sensors_off_after_ready_means_judged_by_eye():
-    seat = Seat()
-    seat(Link(0, up=True))
-    seat(Button(0, "toss_a"))
-    seat(HandIn(1, 2))
-    seat(HandOut(1, 2))
+    seat = tossed(link=True)
+    seat.pass_under(2)
     seat(Button(2, "ready"))
     assert [type(fact) for fact in seat(JudgeSensors(3, on=False))] == [SensorsUsed, JudgedByEye]
     assert seat.story.phase == "hit"
@@ -468,8 +427,7 @@ def test_void_match_is_closed_without_a_winner():
 
 
 def test_impossible_call_is_refused_before_its_reason():
-    seat = Seat()
-    seat(Button(0, "toss_a"))
+    seat = tossed()
     seat(JudgeClose(1, "A", "forfeit", "they left"))
     for call in (JudgeClose(2, "B", "forfeit", ""), JudgeSet(2, {"middle": 99}, "")):
         with pytest.raises(MatError) as refused:
@@ -500,10 +458,7 @@ def test_ninth_stroke_during_a_question_is_dropped():
 
 
 def test_late_strike_stays_late_when_answered_later():
-    seat = Seat(RefereeSettings(hit_seconds=30))
-    seat(Link(0.0, up=True))
-    seat(Button(0, "toss_a"))
-    seat.hide(2, t=10.0)
+    seat = tossed(RefereeSettings(hit_seconds=30), link=True, hid=2, t=10.0)
     seat(Strike(41.0, (2,), sure=False))  # 31 s after the hide; the question stops the clock
     assert seat.story.question.about == "doubtful"
     seat(JudgeAnswer(70.0, "2"))
@@ -511,10 +466,7 @@ def test_late_strike_stays_late_when_answered_later():
 
 
 def test_second_hit_entered_at_once_is_a_question():
-    seat = Seat()
-    seat(Link(0.0, up=True))
-    seat(Button(0, "toss_a"))
-    seat.hide(2, t=1.0)
+    seat = tossed(link=True, hid=2, t=1.0)
     seat(Strike(5.0, (1,)))
     entered = {"do": "hit", "found": False, "pad": 3}
     (asked,) = seat(JudgeAction(5.2, entered))
@@ -536,9 +488,7 @@ def test_two_hits_at_once_are_allowed_without_sensors(off):
 
 
 def test_hand_before_second_ready_does_not_withdraw_it():
-    seat = Seat()
-    seat(Link(0.0, up=True))
-    seat(Button(0, "toss_a"))
+    seat = tossed(link=True)
     for t, pad in enumerate((1, 2, 4), start=1):
         seat(HandIn(t, pad, "hider"))
         seat(HandOut(t + 0.5, pad, "hider"))
@@ -550,10 +500,7 @@ def test_hand_before_second_ready_does_not_withdraw_it():
 
 
 def test_hit_time_is_stroke_time_not_answer_time():
-    seat = Seat()
-    seat(Link(0.0, up=True))
-    seat(Button(0, "toss_a"))
-    seat.hide(2, t=1.0)
+    seat = tossed(link=True, hid=2, t=1.0)
     seat(Strike(5.0, (1,), sure=False))
     assert seat.story.question.about == "doubtful"
     seat(JudgeAnswer(9.0, "1"))
@@ -562,12 +509,8 @@ def test_hit_time_is_stroke_time_not_answer_time():
 
 
 def test_question_names_the_team_and_the_cost():
-    seat = Seat()
-    seat(Link(0, up=True))
-    seat(Button(0, "toss_a"))
-    for p in (1, 2):
-        seat(HandIn(1, p, "hider"))
-        seat(HandOut(1, p, "hider"))
+    seat = tossed(link=True)
+    seat.pass_under(1, 2, side="hider")
     seat(Button(2, "ready"))
     seat.tick(6)
     view = view_of(seat.game, seat.story, 1)
