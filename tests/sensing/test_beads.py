@@ -75,6 +75,15 @@ def spot(pad: int, dx: float = 15.0, dy: float = 35.0, dz: float = 0.0) -> np.nd
     return np.array([x + dx, y + dy, 6.0 + dz])
 
 
+def laid(seed: int, pad: int, rest: float = 0.0, **place: float) -> Mat:
+    """Return a mat that was empty for 2 s, then had the bead carried to `spot(pad, **place)`, and rested."""
+    mat = Mat(seed)
+    mat.rest(2)
+    mat.carry(spot(pad, **place))
+    mat.rest(rest)
+    return mat
+
+
 def told(said: list[BeadsAtRest]) -> list[tuple[tuple[int | None, ...], bool]]:
     return [(tuple(bead.pad for bead in beads.found), beads.sure) for beads in said]
 
@@ -95,12 +104,10 @@ def test_a_hide_from_a_cold_start(seed: int, offset: float) -> None:
 
 
 def test_settling_takes_a_quarter_of_a_second() -> None:
-    mat = Mat(1)
-    mat.rest(2)
-    mat.carry(spot(2))
-    laid = mat.t
+    mat = laid(1, 2)
+    began = mat.t
     (beads,) = mat.rest(2)
-    assert 0.2 <= beads.t - laid <= 0.45
+    assert 0.2 <= beads.t - began <= 0.45
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -116,17 +123,13 @@ def test_moving_bead_is_not_reported(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_bead_hovering_over_pad_is_not_surely_there(seed: int) -> None:
-    mat = Mat(seed)
-    mat.rest(2)
-    mat.carry(spot(2, dz=30.0 + 15.0 * seed))
+    mat = laid(seed, 2, dz=30.0 + 15.0 * seed)
     for beads in mat.rest(2):
         assert not beads.sure or not any(bead.pad for bead in beads.found)
 
 
 def test_small_push_is_reported_but_noise_is_not() -> None:
-    mat = Mat(2)
-    mat.rest(2)
-    mat.carry(spot(3))
+    mat = laid(2, 3)
     (first,) = mat.rest(1)
     assert mat.rest(30) == []
     mat.bead = spot(3, dx=21.0)
@@ -137,10 +140,7 @@ def test_small_push_is_reported_but_noise_is_not() -> None:
 
 
 def test_brief_knock_gives_no_report() -> None:
-    mat = Mat(3)
-    mat.rest(2)
-    mat.carry(spot(3))
-    mat.rest(1)
+    mat = laid(3, 3, rest=1)
     for _ in range(5):
         mat.bead = spot(3, dz=3.0)
         said = mat.scan()
@@ -161,10 +161,7 @@ def test_uniform_field_change_is_ignored() -> None:
 
 
 def test_baseline_follows_sensor_drift() -> None:
-    mat = Mat(5)
-    mat.rest(2)
-    mat.carry(spot(1))
-    mat.rest(1)
+    mat = laid(5, 1, rest=1)
     mat.take_away()
     mat.rest(2)
     wander = mat.rng.normal(0, 1.0, SENSORS.shape)
@@ -209,10 +206,7 @@ def test_saved_baseline_reads_bead_at_start() -> None:
 
 
 def test_sense_again_repeats_report_and_forget_drops_baseline() -> None:
-    mat = Mat(8)
-    mat.rest(2)
-    mat.carry(spot(2))
-    mat.rest(1)
+    mat = laid(8, 2, rest=1)
     mat.tracker.sense_again()
     assert told(mat.rest(1)) == [((2,), True)]
     mat.tracker.forget()
@@ -235,10 +229,7 @@ def test_requested_report_delay_is_independent_of_laying(laid_s: float) -> None:
 
 
 def test_requested_report_waits_while_bead_moves() -> None:
-    mat = Mat(13)
-    mat.rest(2)
-    mat.carry(spot(2))
-    mat.rest(1)
+    mat = laid(13, 2, rest=1)
     mat.tracker.request_report(mat.t)
     assert mat.carry(spot(3), 1.0) == []
     assert told(mat.rest(1)) == [((3,), True)]
@@ -255,9 +246,7 @@ def test_reading_takes_four_scans_at_slow_rate() -> None:
 
 
 def test_scan_gap_restarts_settling() -> None:
-    mat = Mat(9)
-    mat.rest(2)
-    mat.carry(spot(2))
+    mat = laid(9, 2)
     said = mat.rest(0.1)
     mat.t += 5.0
     assert said + mat.rest(0.15) == []
@@ -278,10 +267,7 @@ def test_dead_and_dying_sensors_are_left_out() -> None:
 
 
 def test_occasional_failed_scans_give_no_report() -> None:
-    mat = Mat(11)
-    mat.rest(2)
-    mat.carry(spot(2))
-    mat.rest(1)
+    mat = laid(11, 2, rest=1)
     for n in range(200):
         mat.dead = (n % 24, (7 * n) % 24) if n % 3 == 0 else ()
         assert mat.scan() == []

@@ -70,23 +70,28 @@ def test_a_whole_one_comes_back_as_it_was(game, tmp_path, capsys):
             assert list(journal.rows()) == rows
 
 
-def without(path, statement):
-    with closing(sqlite3.connect(path)) as db, db:
-        for (trigger,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-            db.execute(f"DROP TRIGGER {trigger}")
-        db.execute(statement)
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("VACUUM")
-    return path
+@pytest.fixture
+def changed(game, tmp_path):
+    """Return what makes a copy of the whole game, changed by a statement without the triggers that forbid it."""
+
+    def copy(statement):
+        path = shutil.copy(game[0] / "whole.sqlite", tmp_path / "changed")
+        with closing(sqlite3.connect(path)) as db, db:
+            for (trigger,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+                db.execute(f"DROP TRIGGER {trigger}")
+            db.execute(statement)
+        with closing(sqlite3.connect(path)) as db:
+            db.execute("VACUUM")
+        return path
+
+    return copy
 
 
-def test_recovery_ends_before_the_missing_record(game, tmp_path, capsys):
-    folder, rows = game
-    path = tmp_path / "hurt"
-    shutil.copy(folder / "whole.sqlite", path)
+def test_recovery_ends_before_the_missing_record(game, tmp_path, changed, capsys):
+    _, rows = game
     singles = (row.seq for row in rows if len({one.batch for one in rows[row.seq - 3 : row.seq]}) == 3)
     at = next(seq for seq in singles if seq > 60)
-    without(path, f"DELETE FROM facts WHERE seq = {at}")
+    path = changed(f"DELETE FROM facts WHERE seq = {at}")
     assert main(["game", "verify", str(path)]) == 1
     assert f"complete up to event {rows[at - 2].batch} (record {at - 1}); then: record {at}" in capsys.readouterr().out
     assert main(["game", "recover", str(path), "-o", str(tmp_path / "new")]) == 0
@@ -95,31 +100,24 @@ def test_recovery_ends_before_the_missing_record(game, tmp_path, capsys):
     assert f"lost: the records after it, of {len(rows)}, because record {at} is missing" in said
 
 
-def test_event_before_the_next_readable_one_is_kept(game, tmp_path):
-    folder, rows = game
-    path = tmp_path / "hurt"
-    shutil.copy(folder / "whole.sqlite", path)
+def test_event_before_the_next_readable_one_is_kept(game, changed):
+    _, rows = game
     at = next(row.seq for row in rows if row.seq > 60 and row.batch != rows[row.seq - 2].batch)
-    without(path, f"UPDATE facts SET body = '{{}}' WHERE seq = {at}")
+    path = changed(f"UPDATE facts SET body = '{{}}' WHERE seq = {at}")
     assert recover(path).rows == tuple(rows[: at - 1])
 
 
-def test_changed_record_is_not_recovered(game, tmp_path):
-    folder, rows = game
-    path = tmp_path / "changed"
-    shutil.copy(folder / "whole.sqlite", path)
+def test_changed_record_is_not_recovered(game, changed):
+    _, rows = game
     at = next(row.seq for row in rows if '"found":false' in row.body and row.seq > 50)
-    without(path, f"UPDATE facts SET body = replace(body, '\"found\":false', '\"found\":true') WHERE seq = {at}")
+    path = changed(f"UPDATE facts SET body = replace(body, '\"found\":false', '\"found\":true') WHERE seq = {at}")
     kept = recover(path)
     assert kept.fault == f"record {at} was changed: its hash does not match"
     assert kept.rows[-1].batch < rows[at - 1].batch
 
 
-def test_without_its_epoch_no_record_is_proven(game, tmp_path):
-    path = tmp_path / "nameless"
-    shutil.copy(game[0] / "whole.sqlite", path)
-    without(path, "DELETE FROM meta")
-    assert recover(path).rows == ()
+def test_without_its_epoch_no_record_is_proven(changed):
+    assert recover(changed("DELETE FROM meta")).rows == ()
 
 
 @pytest.mark.parametrize("pages", [3, 5, 8])
@@ -133,12 +131,10 @@ def test_cut_journal_is_recovered_up_to_the_cut(game, tmp_path, pages):
     assert len(kept) >= data.count(b'"kind":') // 2
 
 
-def test_event_is_recovered_whole_or_dropped(game, tmp_path):
-    folder, rows = game
-    path = tmp_path / "half"
-    shutil.copy(folder / "whole.sqlite", path)
+def test_event_is_recovered_whole_or_dropped(game, changed):
+    _, rows = game
     second = next(row for row in rows if row.seq > 80 and row.batch == rows[row.seq - 2].batch)
-    without(path, f"UPDATE facts SET body = '{{}}' WHERE seq = {second.seq}")
+    path = changed(f"UPDATE facts SET body = '{{}}' WHERE seq = {second.seq}")
     kept = recover(path)
     assert kept.rows[-1].batch == second.batch - 1
 
