@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from memory_sound import MemorySound
+from pseudo import use
 from sound_fixtures import _clip, program, record  # noqa: F401 - fixtures
 
+from pi_controller.display import i18n
 from pi_controller.display.voice import Voice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Time:
@@ -42,6 +47,14 @@ class Heard:
         while self.clock.t < end:
             self.voice.step()
             self.clock.t += step
+
+
+@pytest.fixture(scope="module")
+def tr(tmp_path_factory: pytest.TempPathFactory) -> Iterator[i18n.Translator]:
+    """Return the pseudo language, and forget its catalogue after the module."""
+    yield use(tmp_path_factory.mktemp("catalogue"))
+    i18n.HOST_CATALOGUES.clear()
+    i18n.translator.cache_clear()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from phases import NOW, PHASES, PLAYERS, TEAMS
 from played import view_of
-from pseudo import CODE, OPEN, SHUT, escaped, escaped_of_page, use
+from pseudo import CODE, OPEN, SHUT, escaped, escaped_of_page
 from travel import travelling
 from visit import visitor
 
@@ -37,13 +37,6 @@ CALLED = " ".join(
 TYPED = " ".join([*TEAMS.values(), *PLAYERS.values(), *PHASES["wide"].teams.values(), "Team A"])
 KNOWN = set(escaped(f"{TYPED} {CALLED} Hampa Apena, Lahal (Slahal), Pa-tol, SHA-256"))
 """Names as people typed them, the games' own names and words with their sounds, and the name of a standard."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def tr(tmp_path_factory):
-    yield use(tmp_path_factory.mktemp("catalogue"))
-    i18n.HOST_CATALOGUES.clear()
-    i18n.translator.cache_clear()
 
 
 VIEWS = [pytest.param(msgspec.structs.replace(view, note=""), id=name) for name, view in PHASES.items()]
@@ -168,7 +161,7 @@ def test_a_sentence_that_escaped_would_be_found(view, tr, monkeypatch):
     assert strange(escaped_of_page('<p title="Odd one">x</p><code>not this</code>')) == ["Odd", "one"]
 
 
-def test_missing_catalogue_or_sentence_falls_back_to_english(view):
+def test_missing_catalogue_or_sentence_falls_back_to_english(view, tr):
     for code in ("en", "fr", "xx-YY", "dak", "oj"):
         assert Phrases(translator(code)).sentence(view()) == "First hit: Long Hollow"
     assert Phrases(translator(f"{CODE}-US")).sentence(view()) == f"{OPEN}First hit: Long Hollow{SHUT}", (

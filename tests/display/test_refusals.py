@@ -5,22 +5,14 @@ import json
 
 import pytest
 from extract import error_calls, refusals, refusing_sources, template
-from pseudo import OPEN, SHUT, escaped, use
+from pseudo import OPEN, SHUT, escaped
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from pi_controller.display import i18n
 from pi_controller.errors import MatError
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.web.requests import RequestError, error_response
-
-
-@pytest.fixture(scope="module", autouse=True)
-def tr(tmp_path_factory):
-    yield use(tmp_path_factory.mktemp("catalogue"))
-    i18n.HOST_CATALOGUES.clear()
-    i18n.translator.cache_clear()
 
 
 def answer(error, tr):

@@ -5,7 +5,7 @@ import json
 import pytest
 from back_pages import HouseWithSettings
 from hub_site import TEAMS, Site
-from pseudo import CODE, OPEN, SHUT, escaped, escaped_of_page, use
+from pseudo import CODE, OPEN, SHUT, escaped, escaped_of_page
 from walking import walked
 
 from pi_controller.config import Settings, edit
@@ -22,13 +22,6 @@ from pi_controller.web.templates import render
 HUB_PAGES = ("/", "/bracket", "/hall", "/announcer", "/start-list", "/results", "/team/1", "/director")
 PLAYING = (*TEAMS, "Veblen", "Sica Hollow", "Old Agency", "Lake Traverse")
 NAMES = {*escaped(" ".join((*PLAYING, "Wacipi Ann Otter Crane Moccasin Mat JSON CSV")))}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def tr(tmp_path_factory):
-    yield use(tmp_path_factory.mktemp("catalogue"))
-    i18n.HOST_CATALOGUES.clear()
-    i18n.translator.cache_clear()
 
 
 FAULTS = ("rail-piezo=3", "dead-touch=8", "noisy-magnetometer=9", "no-disc=2")

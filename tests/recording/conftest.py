@@ -9,7 +9,7 @@ from cases import cases
 
 from pi_controller.recording.entries import Header, settings_as_json
 from pi_controller.recording.recorder import Recorder
-from pi_controller.recording.store import create_recording
+from pi_controller.recording.store import Recording, create_recording
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules import registry
 from pi_controller.sensing.strikes import StrikeSettings
@@ -110,3 +110,10 @@ def judged_game(tmp_path_factory):
 def played(request):
     """Each of the two games; by day the shorter one."""
     return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="module")
+def recording(played):
+    """Return the recording of the game: its header and its entries."""
+    recording = Recording(played.path)
+    return recording.header, list(recording.entries())

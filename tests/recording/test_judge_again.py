@@ -19,12 +19,6 @@ tool = load_file("tests/tools/judge_again.py")
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def recording(played):
-    recording = Recording(played.path)
-    return recording.header, list(recording.entries())
-
-
 def facts(records):
     return [(batch, tool.strip_random(fact)) for batch, fact in records]
 

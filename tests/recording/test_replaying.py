@@ -13,12 +13,6 @@ from pi_controller.recording.store import Recording
 from pi_controller.sensing.events import HandIn
 
 
-@pytest.fixture(scope="module")
-def recording(played):
-    recording = Recording(played.path)
-    return recording.header, list(recording.entries())
-
-
 def test_replayed_mat_events_equal_those_of_the_table(played, recording):
     feeling = replay_events(*recording)
     assert feeling.events == played.log.events

@@ -4,6 +4,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from judge_house import House
 from travel import TravelLoop, travelling
 from visit import visitor
 
@@ -12,6 +13,7 @@ from pi_controller.web.server import WebServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     import httpx
 
@@ -22,6 +24,14 @@ def feed(view: Any) -> Feed:
     feed = Feed()
     feed.publish(view())
     return feed
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    """Return a table's web server with the accounts of its judges."""
+    house = House(tmp_path)
+    yield house
+    house.close()
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from collections import Counter
 from typing import NamedTuple
 
 import msgspec
-import pytest
 from judge_house import House, say
 
 from pi_controller.referee.facts import CommandIssued
@@ -246,13 +245,6 @@ def fuzz(house: House, requests: int, seed: int) -> Found:
             wrong.append("the table does not answer as before")
     logging.getLogger().removeHandler(faults)
     return Found(answers, wrong + faults.told)
-
-
-@pytest.fixture
-def house(tmp_path):
-    house = House(tmp_path)
-    yield house
-    house.close()
 
 
 def test_malformed_requests(house):

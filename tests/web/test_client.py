@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from judge_house import PIN, House
+from judge_house import PIN
 
 from pi_controller import client
 from pi_controller.cli import main
@@ -17,13 +17,6 @@ from pi_controller.referee.judge import JudgeUndo
 ADDRESS = "http://mat.local:8080"
 URL = f"{ADDRESS}/events"
 PAGE = Path(__file__).parents[2] / "pi_controller" / "help" / "pages" / "develop" / "library.md"
-
-
-@pytest.fixture
-def house(tmp_path):
-    house = House(tmp_path)
-    yield house
-    house.close()
 
 
 def connect(http, wait=pytest.fail, address="localhost:8080"):

@@ -30,13 +30,6 @@ TOSS = {"do": "toss", "winner": "A"}
 MISS = {"do": "hit", "found": False}
 
 
-@pytest.fixture
-def house(tmp_path):
-    house = House(tmp_path)
-    yield house
-    house.close()
-
-
 def state(web):
     answer = web.get("/judge/state.json")
     assert answer.status_code == 200
