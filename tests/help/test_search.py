@@ -43,7 +43,7 @@ QUESTIONS = {
         "We are a school. Which mat should we build?",
         "what does it cost",
     ],
-    "hardware/SCHOOL_MAT": ["school", "mat without soldering"],
+    "hardware/SCHOOL_MAT": ["school"],
     "hardware": ["What tools do I need?"],
     "hardware/FAULTS": ["The lights do not work", "LED wrong colour", "light strip flickers"],
     "build/calibrate": ["How do I calibrate the mat?"],
