@@ -105,6 +105,7 @@ NOTICES: Mapping[str, str] = {
     "lift_bead": mark("The bead still lies under a pad. Take it up: then the next hide begins."),
     "touch_passed_over": mark("A doubtful touch did not count."),
     "hide_time": mark("The time to hide is up."),
+    "waved_on": mark("The mat is not sure of a hand. The judge let play go on three times, so it does not ask again."),
     "struck_in_time_out": mark("A pad was struck while the clock was stopped: it does not count."),
     "place_known": mark("Everybody has seen the bead: the judge enters the second hit or undoes the first."),
     "seal_disagrees": mark("The bead was sealed there, but a different result was entered."),

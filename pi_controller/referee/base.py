@@ -12,7 +12,7 @@ from typing import Any
 from pi_controller.referee import facts, hits, judge, judge_commands
 from pi_controller.referee.commitment import CommitmentContext
 from pi_controller.referee.history import Draft
-from pi_controller.referee.settings import RefereeSettings
+from pi_controller.referee.settings import MAX_WAVED_ON, RefereeSettings
 from pi_controller.referee.story import Story
 from pi_controller.referee.transaction import Transaction
 from pi_controller.referee.unpublished import PrivateState
@@ -337,13 +337,26 @@ class Referee(ABC):
             asked = tx.story.question
             if asked is not None and (why := self._withdrawal_reason(tx, asked)):
                 tx.add(facts.QuestionWithdrawn(tx.t, asked.about, why))
+            self._wave_on(tx)
             self._private.wait(tx.story, tx.t)  # after a question the wait starts again
             phase = None
             while tx.story.question is None and tx.story.phase != phase:
                 phase = tx.story.phase  # the reading may lead to another phase, in which it has more consequences
                 self._examine_mat(tx)
+                if self._wave_on(tx):
+                    phase = None
         self._private.wait(tx.story, tx.t)
         return tx.draft
+
+    def _wave_on(self, tx: Transaction) -> bool:
+        """Answer a question about hands as the judge did again and again in this game; return True if it was one."""
+        asked = tx.story.question
+        if asked is None or dict(tx.story.waved_on).get(asked.about, 0) < MAX_WAVED_ON:
+            return False
+        tx.add(facts.Answer(tx.t, asked.about, "play_on", "habit"))
+        self._handle_answer(tx, asked, "play_on")
+        tx.notice("waved_on", asked.pads)
+        return True
 
     def _link(self, tx: Transaction, event: events.Link) -> None:
         was, private = tx.story.link.up, self._private

@@ -167,11 +167,15 @@ class Question(Fact, frozen=True, tag="question"):
 
 
 class Answer(Fact, frozen=True, tag="answer"):
-    """The answer to the open question; `by` is "clock" if the judge did not answer in time and the default was used."""
+    """The answer to the open question.
+
+    `by` is "clock" if the judge did not answer in time and the default was used, "habit" if the judge had answered so
+    again and again.
+    """
 
     about: str
     answer: str
-    by: Literal["judge", "clock"] = "judge"
+    by: Literal["judge", "clock", "habit"] = "judge"
 
 
 class QuestionWithdrawn(Fact, frozen=True, tag="withdrawn"):

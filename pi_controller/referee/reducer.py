@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from pi_controller.referee import facts
-from pi_controller.referee.settings import BEAD_FOULS, FOUL_TREATMENTS, PASS_FOULS
+from pi_controller.referee.settings import BEAD_FOULS, FOUL_TREATMENTS, PASS_FOULS, WAVED_ON_QUESTIONS
 from pi_controller.referee.story import (
     MAX_RECENT_TURNS,
     SETTLED,
@@ -120,7 +120,7 @@ def _apply(game: Game[Any], story: Story, fact: facts.Fact) -> Story:
         case facts.Notice(about=about, pads=pads):
             return replace(story, notice=ShownNotice(about, pads))
         case facts.Answer(answer=answer):
-            return _apply_answer(game, story, answer)
+            return _apply_answer(game, _count_waved_on(story, fact), answer)
         case facts.Reveal():
             bound = fact.table, fact.epoch, fact.event
             opening = Opening(fact.hide, hide.seal.commit or "", fact.pad, fact.nonce, *bound, hide.seal.withdrawn)
@@ -210,6 +210,15 @@ def _withdraw_commitment(hide: Hide) -> Hide:
     if hide.seal.commit is None:
         return hide
     return replace(hide, seal=hide.seal.unsealed("known" if hide.seal.state == "known" else "withdrawn"))
+
+
+def _count_waved_on(story: Story, fact: facts.Answer) -> Story:
+    """Return the story with the number of times in a row that the judge let play go on at such a question."""
+    if fact.by != "judge" or fact.about not in WAVED_ON_QUESTIONS:
+        return story
+    counts = dict(story.waved_on)
+    counts[fact.about] = counts.get(fact.about, 0) + 1 if fact.answer == "play_on" else 0
+    return replace(story, waved_on=tuple(counts.items()))
 
 
 def _mark_passes_unsure(story: Story) -> Story:

@@ -179,6 +179,12 @@ QUESTION_DEFAULTS: Mapping[str, QuestionDefault] = {
 """Every question that the mat or the table asks. At home and at a tournament each waits for the judge."""
 
 
+WAVED_ON_QUESTIONS = frozenset({"passes_unsure", "hitters_hand", "hand_again", "peek"})
+"""Questions about hands that a damp mat asks at every hide."""
+MAX_WAVED_ON = 3
+"""So often in a row the judge lets play go on until such a question is not asked again in that game."""
+
+
 def _mode(kind: str, preset: Preset) -> Mode:
     return getattr(FOUL_TREATMENTS[kind], "home" if preset == "tournament" else preset)
 

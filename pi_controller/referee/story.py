@@ -276,7 +276,8 @@ class Story:
     of decision (not mere readings), counted from `revision_from`, which differs between the games of a table.
     `recent_turns` are the last hides or throws, oldest first, including the one in progress. `previous_state` is the
     game's state before the last turn, None at the beginning. `order` is the hub's identifier of the assignment of this
-    match, "" for a game of its own. `void` is why that match no longer counts, "" if it does.
+    match, "" for a game of its own. `void` is why that match no longer counts, "" if it does. `waved_on` is how many
+    times in a row the judge let play go on, for each of `WAVED_ON_QUESTIONS`.
     """
 
     state: Any
@@ -301,6 +302,7 @@ class Story:
     previous_state: Any = None
     order: str = ""
     void: str = ""
+    waved_on: tuple[tuple[str, int], ...] = ()
 
     @property
     def strike_expected(self) -> bool:

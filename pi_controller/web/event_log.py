@@ -170,6 +170,8 @@ class LogWriter:
                 return self._tr.text("Asked: {question}", question=self._say.question(asked, self._teams))
             case facts.Answer(answer=answer, by="clock"):
                 return self._tr.text("Not answered in time: {answer}", answer=self._say.choice(answer))
+            case facts.Answer(answer=answer, by="habit"):
+                return self._tr.text("Answered as before: {answer}", answer=self._say.choice(answer))
             case facts.Answer(answer=answer):
                 return self._tr.text("Answered: {answer}", answer=self._say.choice(answer))
             case facts.QuestionWithdrawn(why=about) | facts.Notice(about=about):

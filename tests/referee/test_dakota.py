@@ -135,6 +135,38 @@ def test_last_point_ends_game_and_reveals_bead():
     assert seat.game.sheet(seat.story.state)["winner"] is None
 
 
+def ask_about_hitters_hand(seat, t):
+    """Begin a hide in which a hitter's hand goes under a pad; return the last fact."""
+    if seat.story.phase == "show":
+        seat(BeadsAtRest(t, ()))
+    return seat(HandIn(t, 2, "hitter"))[-1]
+
+
+def answer_hitters_hands(seat, *answers):
+    """Answer the question so in as many hides, and let each hide be settled."""
+    for n, answer in enumerate(answers, 1):
+        assert ask_about_hitters_hand(seat, 10.0 * n).about == "hitters_hand"
+        seat(JudgeAnswer(10.0 * n + 1, answer))
+        seat(HandOut(10.0 * n + 2, 2, "hitter"))
+        seat.hide(2, 10.0 * n + 4)
+        seat(JudgeAction(10.0 * n + 5, {"do": "hit", "found": True}))
+
+
+def test_question_waved_on_three_times_is_not_asked():
+    seat = Seat()
+    seat(Button(0, "toss_a"))
+    answer_hitters_hands(seat, "play_on", "play_on", "play_on")
+    assert ask_about_hitters_hand(seat, 50.0) == Notice(50.0, "waved_on", (2,))
+    assert seat.story.question is None
+
+
+def test_question_answered_otherwise_between_is_asked():
+    seat = Seat()
+    seat(Button(0, "toss_a"))
+    answer_hitters_hands(seat, "play_on", "play_on", "hide_again", "play_on")
+    assert ask_about_hitters_hand(seat, 50.0).about == "hitters_hand"
+
+
 def test_point_within_hide_does_not_settle_it():
     seat = tossed()
     for n in range(14):
