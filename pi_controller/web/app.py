@@ -26,7 +26,14 @@ from pi_controller.web.frames import FRAMES
 from pi_controller.web.help_pages import help_routes
 from pi_controller.web.limits import HEADERS, RequestFilter
 from pi_controller.web.public_pages import LATER_S, Answer, public_routes
-from pi_controller.web.requests import RequestError, client_ip, error_response, json_route, refusal_page
+from pi_controller.web.requests import (
+    RequestError,
+    client_ip,
+    compress,
+    error_response,
+    json_route,
+    refusal_page,
+)
 
 _TYPES = {
     ".css": "text/css",
@@ -37,6 +44,7 @@ _TYPES = {
     ".woff2": "font/woff2",
     ".txt": "text/plain; charset=utf-8",
 }
+_COMPRESSED = {"text/css", "text/javascript", "image/svg+xml"}
 _KEPT = {"cache-control": "public, max-age=604800"}
 """Header of a font: it changes with a new version alone, so that a phone loads it once."""
 MAX_WATCHERS = 1024
@@ -100,6 +108,8 @@ def make_app(
         content, media_type = static.get(request.path_params["name"], (None, ""))
         if content is None:
             raise HTTPException(404)
+        if media_type in _COMPRESSED:
+            return compress(request, content, media_type)
         return Response(content, media_type=media_type, headers=_KEPT if media_type == "font/woff2" else None)
 
     posts = tuple(route.path for route in routes if "POST" in (route.methods or ()))

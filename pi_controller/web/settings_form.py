@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
 from pi_controller.config import edit
 from pi_controller.config.fields import Keys
@@ -92,7 +92,7 @@ class SettingsForm:
             waits=bool(version) and version != self._in_force,
             opened=self._keys is not None,
         )
-        return HTMLResponse(html)
+        return requests.compress(request, html.encode(), "text/html")
 
     async def save(self, request: Request, name: str) -> Response:
         """Save the changes that `name` sent by POST. Raises `RequestError` and `EditError`; then nothing is written."""

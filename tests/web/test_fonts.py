@@ -95,3 +95,12 @@ def test_no_page_waits_for_a_font():
 def test_fonts_alone_are_cached_by_browsers(web):
     assert "max-age" in web.get("/static/NotoSans-Bold.woff2").headers["cache-control"]
     assert web.get("/static/style.css").headers["cache-control"] == "no-store"
+
+
+def test_style_is_compressed_for_browsers_that_take_it(web):
+    plain = web.get("/static/style.css", headers={"accept-encoding": "identity"})
+    packed = web.get("/static/style.css", headers={"accept-encoding": "gzip"})
+    assert "content-encoding" not in plain.headers
+    assert (packed.headers["content-encoding"], packed.headers["vary"]) == ("gzip", "accept-encoding")
+    assert int(packed.headers["content-length"]) < int(plain.headers["content-length"]) / 2
+    assert packed.text == plain.text
