@@ -78,7 +78,7 @@ def show_progress(what: str) -> Iterator[None]:
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
         console = Console(stderr=True)
-        columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+        columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
         shown.enter_context(Progress(*columns, console=console, transient=True)).add_task(what)
 
     timer = Timer(PROGRESS_AFTER_S, show)

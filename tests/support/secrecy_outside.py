@@ -36,6 +36,7 @@ from secrecy_venue import Venue
 import pi_controller.web.app as web_app
 import pi_controller.web.server as web_server
 from pi_controller.board.buttons import MockButtons
+from pi_controller.board import connection
 from pi_controller.board.serial_port import SerialPort
 from pi_controller.cli.tables import run as cli_run
 from pi_controller.display import voice
@@ -299,7 +300,7 @@ class Outside:
         stack.enter_context(put(table_link, "make_client", lambda _: self.venue.client()))
         stack.enter_context(put(run, "SteadyClock", lambda: clock))
         stack.enter_context(put(assembly, "Daemon", InStep))
-        stack.enter_context(put(assembly, "SerialPort", Port))
+        stack.enter_context(put(connection, "SerialPort", Port))
         stack.enter_context(put(run, "_console", console))
         stack.enter_context(put(assembly, "make_buttons", self._fingers))
         stack.enter_context(put(run, "Stop", Stop))
