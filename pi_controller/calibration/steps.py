@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from pi_controller.host.findings import Finding
+from pi_controller.host.findings import Finding, Group
 from pi_controller.sensing.faults import find_swapped_pads
 from pi_controller.text import Sentence
 
@@ -59,7 +59,7 @@ PATIENCE_S = 45.0
 
 def make_fault(message: str, hint: str, /, **values: object) -> Finding:
     """Return the finding that the walk fails for what `message` says, a sentence; `hint` is the remedy."""
-    return Finding("Calibration", "", "fail", Sentence(message, **values), Sentence(hint, **values))
+    return Group("Calibration").fails("", message, hint, **values)
 
 
 def describe_place(pad: int | None) -> Sentence:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pi_controller.errors import MatError, describe_error
+from pi_controller.text import mark
 
 OVERTIME_S = 2.0
 """A sound that lasts this much longer than its clip is stuck in the device."""
@@ -93,7 +94,8 @@ class AplaySound:
         try:
             file = tempfile.TemporaryFile()  # noqa: SIM115 - closed below, when the process has its own handle
         except OSError as error:
-            raise SoundError(f"there is no room for a sound: {describe_error(error)}", "make room in /tmp") from error
+            wrong = mark("there is no room for a sound: {why}")
+            raise SoundError(wrong, "make room in /tmp", why=describe_error(error)) from error
         with file:
             try:
                 file.write(frames.tobytes())
@@ -106,8 +108,10 @@ class AplaySound:
                 )
             except OSError as error:
                 raise SoundError(
-                    f"{self._program} cannot be started: {describe_error(error)}",
+                    "{program} cannot be started: {why}",
                     "apt install alsa-utils, and make room in /tmp",
+                    program=self._program,
+                    why=describe_error(error),
                 ) from error
         self._late = self._clock() + clip.seconds + OVERTIME_S
 
@@ -123,8 +127,10 @@ class AplaySound:
         if status == 0:
             return False
         raise SoundError(
-            f"the loudspeaker {self.device!r} cannot be used: {why}",
+            "the loudspeaker “{device}” cannot be used: {why}",
             "plug it in; 'aplay -L' lists the loudspeakers, [voice] device names one",
+            device=self.device,
+            why=why,
         )
 
     def stop(self) -> None:
@@ -145,7 +151,8 @@ class AplaySound:
         if self._hung is None:
             return
         if self._hung.poll() is None:
-            raise SoundError(f"the loudspeaker {self.device!r} does not answer", "pull it out and plug it in again")
+            hint = mark("pull it out and plug it in again")
+            raise SoundError("the loudspeaker “{device}” does not answer", hint, device=self.device)
         _shut(self._hung)
         self._hung = None
 

@@ -20,7 +20,7 @@ from pi_controller.errors import MatError
 from pi_controller.exhibit.health import store_state
 from pi_controller.host.findings import Finding, Group, find_failures
 from pi_controller.journal.verify import verify_journal
-from pi_controller.text import Sentence
+from pi_controller.text import Sentence, pack_sentence, unpack_sentence
 
 if TYPE_CHECKING:
     from pi_controller.exhibit.installation import Installation
@@ -95,7 +95,7 @@ class SelfTest:
         self._running, self._done_for = None, self._last_hour(t)
         self.verdict = SelfTestVerdict(t, tuple(self._found))
         log.log(logging.WARNING if self.verdict.failures else logging.INFO, "%s", self.verdict)
-        kept = msgspec.json.encode(self.verdict, enc_hook=str).decode()
+        kept = msgspec.json.encode(self.verdict, enc_hook=pack_sentence).decode()
         store_state(self._path, kept, "the verdict of the self-test cannot be saved for a restart")
 
     def _last_hour(self, t: float) -> datetime | None:
@@ -109,8 +109,9 @@ class SelfTest:
 
 def _load_verdict(path: Path | None) -> SelfTestVerdict | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=SelfTestVerdict) if path is not None else None
-    except (OSError, msgspec.MsgspecError):
+        kept = path.read_bytes() if path is not None else b""
+        return msgspec.json.decode(kept, type=SelfTestVerdict, dec_hook=unpack_sentence) if kept else None
+    except (OSError, msgspec.MsgspecError, KeyError):
         return None
 
 

@@ -25,6 +25,7 @@ from pi_controller.host.findings import Finding, Group
 from pi_controller.host.machine_health import LOW_DISK_BYTES
 from pi_controller.journal.file import SETTING, journal_files
 from pi_controller.journal.journal import Journal
+from pi_controller.text import Sentence, mark
 
 MACHINE = Group("Machine")
 DISK = Group("Journal")
@@ -89,13 +90,13 @@ def _journal(path: Path) -> Iterator[Finding]:
     if not path.exists():
         yield DISK.passes("journal", "none yet: the first start creates it")
     elif hint := explain_refusal(journal_files(path), SETTING):
-        yield DISK.fails("journal", f"{path.name} cannot be written by this user", hint)
+        yield DISK.fails("journal", "{file} cannot be written by this user", hint, file=path.name)
     else:
         try:
             with Journal(path, read_only=True) as kept:
-                yield DISK.passes("journal", f"{kept.seq} records")
+                yield DISK.passes("journal", "{n} records", n=kept.seq)
         except JournalError as error:
-            yield DISK.fails("journal", error.message, error.hint)
+            yield DISK.fails("journal", *error.sentences)
 
 
 def _spi(settings: Settings, root: Path) -> Finding:
@@ -104,7 +105,7 @@ def _spi(settings: Settings, root: Path) -> Finding:
     found = sorted((root / "dev").glob("spidev*"))
     if found:
         return MACHINE.passes("SPI", ", ".join(path.name for path in found))
-    hint = "turn SPI on with raspi-config (Interface Options), then restart"
+    hint = mark("turn SPI on with raspi-config (Interface Options), then restart")
     return MACHINE.fails("SPI", "it is turned off", hint)
 
 
@@ -125,40 +126,45 @@ def loudspeaker(
         while sound.is_playing():
             yield None
     except SoundError as error:
-        found = "" if cards else "; this machine has no sound card"
-        yield MACHINE.fails(name, f"{error.message}{found}", error.hint)
+        message, hint = error.sentences
+        wrong = message if cards else Sentence("{message}; this machine has no sound card", message=message)
+        yield MACHINE.fails(name, wrong, hint)
     else:
-        yield MACHINE.passes(name, f"{device} opens; sound cards: {'; '.join(cards) or 'none'}")
+        found = "; ".join(cards) or Sentence("none")
+        yield MACHINE.passes(name, "{device} opens; sound cards: {cards}", device=device, cards=found)
 
 
 def _speech() -> Finding:
     if shutil.which(SPEECH_PROGRAM) is None:
-        hint = f"sudo apt install {SPEECH_PROGRAM}, or set [voice] english to false"
-        return MACHINE.fails("speech", f"{SPEECH_PROGRAM} is not installed, so nothing is said aloud", hint)
+        hint = mark("sudo apt install {program}, or set [voice] english to false")
+        why = mark("{program} is not installed, so nothing is said aloud")
+        return MACHINE.fails("speech", why, hint, program=SPEECH_PROGRAM)
     return MACHINE.passes("speech", SPEECH_PROGRAM)
 
 
 def _groups(settings: Settings, root: Path, member: Collection[str]) -> Iterator[Finding]:
     """Yield a line for each group that the settings require: only its members may open the device."""
     needed = {
-        "dialout": (settings.board.port not in {"none", "pins"}, "the board's port"),
-        "gpio": (settings.buttons.kind == "pi", "the buttons' pins"),
-        "spi": (settings.strips.kind == "pi" or settings.board.port == "pins", "the pins of SPI"),
+        "dialout": (settings.board.port not in {"none", "pins"}, mark("the board's port")),
+        "gpio": (settings.buttons.kind == "pi", mark("the buttons' pins")),
+        "spi": (settings.strips.kind == "pi" or settings.board.port == "pins", mark("the pins of SPI")),
     }
     if settings.voice.is_audible:
-        needed["audio"] = (True, "the loudspeaker")
+        needed["audio"] = (True, mark("the loudspeaker"))
     if settings.board.port == "pins":
-        needed["i2c"] = (True, "the touch strips' chip")
-    for name, (wanted, what) in needed.items():
+        needed["i2c"] = (True, mark("the touch strips' chip"))
+    for name, (wanted, text) in needed.items():
+        group, what = Sentence("group {name}", name=name), Sentence(text)
         if not wanted:
-            yield MACHINE.absent(f"group {name}", f"the settings do not use {what}")
+            yield MACHINE.absent(group, "the settings do not use {what}", what=what)
         elif name in member or os.geteuid() == 0:
-            yield MACHINE.passes(f"group {name}", f"{what} can be opened")
+            yield MACHINE.passes(group, "{what} can be opened", what=what)
         elif not _has_group(name, root):
-            yield MACHINE.absent(f"group {name}", "this system has no such group")
+            yield MACHINE.absent(group, "this system has no such group")
         else:
-            hint = f"add this user to it (sudo usermod -aG {name} $USER), then log in again"
-            yield MACHINE.fails(f"group {name}", f"this user is not in it: {what} cannot be opened", hint)
+            hint = mark("add this user to it (sudo usermod -aG {name} $USER), then log in again")
+            wrong = mark("this user is not in it: {what} cannot be opened")
+            yield MACHINE.fails(group, wrong, hint, name=name, what=what)
 
 
 def _has_group(name: str, root: Path) -> bool:
@@ -172,10 +178,10 @@ def disk(journal: Path) -> Iterator[Finding]:
     """Yield the lines for the journal's disk: free space, writing, the journal, and the time of a sync."""
     folder = journal.absolute().parent
     if not folder.is_dir():
-        yield DISK.fails("folder", f"there is no folder {folder}", "make it, or change [table] journal")
+        yield DISK.fails("folder", "there is no folder {folder}", "make it, or change [table] journal", folder=folder)
         return
     free = shutil.disk_usage(folder).free
-    room = f"{free / 1e9:.1f} GB free"
+    room = Sentence("{gb} GB free", gb=f"{free / 1e9:.1f}")
     if free < LOW_DISK_BYTES:
         yield DISK.fails("room", room, "free some space: delete old recordings first")
     else:
@@ -189,13 +195,14 @@ def disk(journal: Path) -> Iterator[Finding]:
             os.fsync(file.fileno())
         took = time.monotonic() - began
     except OSError as error:
-        hint = "check the folder's owner and the disk, or change [table] journal"
-        yield DISK.fails("writing", f"{folder} cannot be written: {describe_error(error)}", hint)
+        hint = mark("check the folder's owner and the disk, or change [table] journal")
+        wrong = mark("{folder} cannot be written: {why}")
+        yield DISK.fails("writing", wrong, hint, folder=folder, why=describe_error(error))
         return
     finally:
         probe.unlink(missing_ok=True)
     yield DISK.passes("writing", str(folder))
     yield from _journal(journal)
-    found = f"{1000 * took:.1f} ms"
+    found = Sentence("{took} ms", took=f"{1000 * took:.1f}")
     slow = took > SLOW_SYNC_S
     yield DISK.fails("fsync", found, "use a better card, or a USB disk") if slow else DISK.passes("fsync", found)

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pi_controller.host.findings import Finding, find_failures
+from pi_controller.host.findings import Finding, Group, find_failures
 
 _FEWEST = 3
 """From this number on, unchecked parts share one line."""
@@ -85,4 +85,4 @@ def _fold_lines(lines: Sequence[Finding]) -> Iterator[Finding]:
             yield from parts
         else:
             what = group.lower() if group.endswith("s") else "parts"
-            yield Finding(group, f"{len(parts)} {what}", outcome, f"not checked, {message}")
+            yield Group(group).absent(f"{len(parts)} {what}", "not checked, {why}", why=message)

@@ -34,7 +34,7 @@ class Runs:
         self.at.append(self.now)
         yield DISK.passes("room")
         yield None
-        yield DISK.fails("writing", "the disk is full", "make room")
+        yield DISK.fails("writing", "the {what} is full", "make room", what="disk")
 
     def pass_time(self, begin, end, idle=lambda t: True, step=60.0):
         t, verdicts = begin, 0
@@ -75,6 +75,8 @@ def test_missed_self_test_runs_after_power_returns(tmp_path):
     runs.pass_time(10 * HOUR, 11 * HOUR)
     again = Runs(kept=tmp_path / "verdict")
     assert again.test.verdict == runs.test.verdict
+    (wrong,) = again.test.verdict.failures
+    assert (wrong.message.template, wrong.hint.template) == ("the {what} is full", "make room"), "to be translated"
     assert again.pass_time(12 * HOUR, DAY) == 0, "it was made today"
     late = Runs(kept=tmp_path / "verdict")
     assert late.pass_time(DAY + 9 * HOUR, DAY + 10 * HOUR) == 1

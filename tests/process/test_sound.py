@@ -124,7 +124,7 @@ def test_error_quotes_first_line_of_aplay_stderr(program, clip):
     said = failed(sound)
     assert PULLED in said.message
     assert "more" not in said.message
-    assert "'usb'" in said.message
+    assert "“usb”" in said.message
     assert "aplay -L" in said.hint
 
 

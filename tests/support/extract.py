@@ -33,6 +33,7 @@ _PACKAGE = Path(pi_controller.__file__).parent
 REFUSING = (
     "card/settings_request.py",
     "config",
+    "display/sound.py",
     "entry_points.py",
     "exhibit",
     "games",

@@ -11,7 +11,7 @@ from rich.console import Console
 from pi_controller import cli
 from pi_controller.calibration.profile import Profile, save_profile
 from pi_controller.config import Settings
-from pi_controller.host.findings import Finding
+from pi_controller.host.findings import Group
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import GameOpened, HandPass
 from pi_controller.tools import doctor, machine_checks, support_bundle
@@ -131,7 +131,7 @@ def test_bundle_contains_reports_without_names(settings, tmp_path, capsys, monke
 
 def write(tmp_path, settings, log):
     path = tmp_path / "b.zip"
-    support_bundle.write_bundle(path, DoctorReport((Finding("x", "y", "pass"),), {}), settings, lambda: log)
+    support_bundle.write_bundle(path, DoctorReport((Group("x").passes("y"),), {}), settings, lambda: log)
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name).decode() for name in archive.namelist()}
 
@@ -199,7 +199,7 @@ def test_unwritable_bundle_path_exits_2(settings, tmp_path, capsys):
 
 def test_a_report_says_the_same_in_every_form():
     report = DoctorReport(
-        (Finding("Link", "port", "fail", "gone", "plug it in"), Finding("Link", "clock", "pass")), {"python": "3"}
+        (Group("Link").fails("port", "gone", "plug it in"), Group("Link").passes("clock")), {"python": "3"}
     )
     assert not report.ok
     assert json.loads(report.json())["lines"][0] == {
@@ -213,9 +213,9 @@ def test_a_report_says_the_same_in_every_form():
 
 
 def test_skipped_checks_collapse_and_remedies_come_last():
-    lines = [Finding("Link", "port", "fail", "gone", "plug it in"), Finding("Sensors", "a", "pass", "well")]
-    lines += [Finding("Sensors", f"piezo {n}", "not here", "no board answers") for n in range(36)]
-    lines += [Finding("Machine", "model", "not here", "no Pi"), Finding("Machine", "lgpio", "not here", "no Pi")]
+    lines = [Group("Link").fails("port", "gone", "plug it in"), Group("Sensors").passes("a", "well")]
+    lines += [Group("Sensors").absent(f"piezo {n}", "no board answers") for n in range(36)]
+    lines += [Group("Machine").absent("model", "no Pi"), Group("Machine").absent("lgpio", "no Pi")]
     console = Console(file=io.StringIO(), width=80, color_system=None)
     DoctorReport(tuple(lines), {}).show(console)
     told = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]
