@@ -9,6 +9,10 @@ from typing import Any
 from pi_controller.errors import UsageError, describe_error
 from pi_controller.text import Sentence, did_you_mean, format_value, join_words
 
+STRIPS, BUTTONS, BOARDS = "moccasin_mat.strips", "moccasin_mat.buttons", "moccasin_mat.boards"
+GAMES, SCENES, OBSERVERS = "moccasin_mat.games", "moccasin_mat.scenes", "moccasin_mat.observers"
+"""The entry point groups."""
+
 
 class PluginError(UsageError):
     """Something of another package that cannot be used."""

@@ -16,10 +16,8 @@ factory imports its hardware's libraries when it is called, and raises the error
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pi_controller.entry_points import find_entry_points, load_function
+from pi_controller.entry_points import BOARDS, BUTTONS, STRIPS, find_entry_points, load_function
 
-STRIPS, BUTTONS, BOARDS = "moccasin_mat.strips", "moccasin_mat.buttons", "moccasin_mat.boards"
-"""The entry point groups."""
 _HERE = "pi_controller.board"
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     STRIPS: {
@@ -34,14 +32,14 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
 """The factories of this package as entry points name them. A name here is never another package's."""
 
 
-def list_drivers(group: str) -> tuple[str, ...]:
-    """Return the names of the drivers of `group`: the built-in ones, then those of other packages."""
-    return tuple(dict.fromkeys((*BUILT_IN[group], *find_entry_points(group))))
+def list_names(group: str) -> tuple[str, ...]:
+    """Return the names in `group`: the built-in ones, then those of other packages."""
+    return tuple(dict.fromkeys((*BUILT_IN.get(group, ()), *find_entry_points(group))))
 
 
-def has_driver(group: str, name: str) -> bool:
-    """Return whether `name` is a driver of `group`."""
-    return name in BUILT_IN[group] or name in find_entry_points(group)  # the second takes long on a small Pi
+def is_name(group: str, name: str) -> bool:
+    """Return whether `name` is in `group`."""
+    return name in BUILT_IN.get(group, ()) or name in find_entry_points(group)  # the second takes long on a small Pi
 
 
 def load_driver(group: str, name: str) -> Callable[[Any], Any]:

@@ -14,7 +14,7 @@ from typing import Any, Literal, cast, get_args, get_origin
 import msgspec
 from pydantic.fields import FieldInfo
 
-from pi_controller.config.fields import Keys, Section, TimeOfDay, describe_values, driver_mark, list_fields
+from pi_controller.config.fields import Keys, Section, TimeOfDay, describe_values, installed_mark, list_fields
 from pi_controller.config.load import Model, parse_model, read_text, validate_data
 from pi_controller.config.model import DEFAULT_TABLE_NAME, GameSection, Settings, table_name_of
 from pi_controller.errors import SettingsError, describe_error
@@ -237,8 +237,8 @@ def _field(keys: Keys, field: FieldInfo, value: object, default: object) -> Fiel
         kind = next(one for one in get_args(kind) if one is not NoneType)
     rules = {name: getattr(rule, name) for rule in field.metadata for name in ("ge", "le") if hasattr(rule, name)}
     choices: tuple[Any, ...] = get_args(kind) if get_origin(kind) is Literal else ()
-    if (driver := driver_mark(field)) is not None:
-        choices = driver.names
+    if (installed := installed_mark(field)) is not None:
+        choices = installed.names
     if keys == ("game", "name"):
         choices = tuple(registry.names())
     shape: Kind = "text"

@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from pi_controller.board import drivers
 from pi_controller.board.gpio import PINS
+from pi_controller.entry_points import BOARDS, BUTTONS, OBSERVERS, SCENES, STRIPS
 from pi_controller.pads import are_distinct_pads
 from pi_controller.rules.options import Option
 from pi_controller.text import (
@@ -81,23 +82,24 @@ class SettingsPath:
 
 
 @dataclass(frozen=True)
-class DriverNames:
-    """Marks and checks a setting that names a driver of `group`, or is "none"."""
+class InstalledName:
+    """Marks and checks a setting that names what is built in or installed in `group`, or one of `otherwise`."""
 
     group: str
+    otherwise: tuple[str, ...] = ("none",)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names that the setting takes."""
-        return (*drivers.list_drivers(self.group), "none")
+        return (*drivers.list_names(self.group), *self.otherwise)
 
     def check(self, name: str) -> str:
-        """Return `name`. Raises `InvalidValueError` if there is no such driver."""
-        if name == "none" or drivers.has_driver(self.group, name):
+        """Return `name`. Raises `InvalidValueError` if there is none of that name."""
+        if name in self.otherwise or drivers.is_name(self.group, name):
             return name
         raise InvalidValueError(
             "must be {names}, not {name}{near}",
-            names=join_or(f'"{one}"' for one in self.names),
+            names=join_or(f'"{one}"' for one in self.names) or Sentence("the name of an installed package"),
             name=format_value(name),
             near=did_you_mean(name, self.names),
         )
@@ -113,9 +115,9 @@ def path_mark(field: FieldInfo) -> SettingsPath | None:
     return next((mark for mark in (*field.metadata, *of_items) if isinstance(mark, SettingsPath)), None)
 
 
-def driver_mark(field: FieldInfo) -> DriverNames | None:
-    """Return the mark of a field that names a driver, else None."""
-    return next((mark for mark in field.metadata if isinstance(mark, DriverNames)), None)
+def installed_mark(field: FieldInfo) -> InstalledName | None:
+    """Return the mark of a field that names something installed, else None."""
+    return next((mark for mark in field.metadata if isinstance(mark, InstalledName)), None)
 
 
 class Section(BaseModel):
@@ -164,8 +166,8 @@ def describe_values(field: FieldInfo) -> Sentence:
         kind = next(one for one in get_args(kind) if one is not NoneType)
     if get_origin(kind) is Literal:
         return join_or(f'"{word}"' if isinstance(word, str) else str(word) for word in get_args(kind))
-    if (driver := driver_mark(field)) is not None:
-        return join_or(f'"{name}"' for name in driver.names)
+    if (installed := installed_mark(field)) is not None:
+        return join_or(f'"{name}"' for name in installed.names)
     bounds = {
         name: getattr(rule, name) for rule in field.metadata for name in ("ge", "gt", "le") if hasattr(rule, name)
     }
@@ -244,12 +246,12 @@ def _check_port(text: str) -> str:
 
 
 def _check_board_port(text: str) -> str:
-    if drivers.has_driver(drivers.BOARDS, text):
+    if drivers.is_name(BOARDS, text):
         return text
     try:
         return _check_port(text)
     except ValueError as error:
-        names = join_or(f'"{name}"' for name in DriverNames(drivers.BOARDS).names)
+        names = join_or(f'"{name}"' for name in InstalledName(BOARDS).names)
         raise InvalidValueError(
             'must be {names} or a path like "/dev/ttyACM0", not {text}', names=names, text=format_value(text)
         ) from error
@@ -402,9 +404,16 @@ BoardPort = Annotated[
     AfterValidator(_check_board_port),
     _takes('"auto", "none", "pins", "/dev/ttyACM0", or a driver'),
 ]
-_STRIPS, _BUTTONS = DriverNames(drivers.STRIPS), DriverNames(drivers.BUTTONS)
+_STRIPS, _BUTTONS = InstalledName(STRIPS), InstalledName(BUTTONS)
+_SCENES, _OBSERVERS = InstalledName(SCENES, ("",)), InstalledName(OBSERVERS, ())
 StripDriver = Annotated[str, _STRIPS, AfterValidator(_STRIPS.check)]
 ButtonDriver = Annotated[str, _BUTTONS, AfterValidator(_BUTTONS.check)]
+Scene = Annotated[str, _SCENES, AfterValidator(_SCENES.check), _takes("the name of an installed scene, or empty")]
+Observers = Annotated[
+    tuple[Annotated[str, AfterValidator(_OBSERVERS.check)], ...],
+    BeforeValidator(_as_tuple),
+    _takes('a list of names of installed observers: ["my_log"]'),
+]
 Profile = Annotated[
     str,
     _matches(r"|[A-Za-z0-9][A-Za-z0-9_-]{0,39}", "up to 40 letters, digits, - and _"),
@@ -441,14 +450,6 @@ Origins = Annotated[
     tuple[str, ...], BeforeValidator(_check_origins), _takes('a list of sites: ["https://museum.example"]')
 ]
 
-_PLUGIN_NAME = r"[A-Za-z0-9_.-]{1,60}"
-Plugins = Annotated[
-    tuple[Annotated[str, _matches(_PLUGIN_NAME, "the name of an installed observer")], ...],
-    BeforeValidator(_as_tuple),
-    _takes('a list of names of installed observers: ["my_log"]'),
-]
-_TAKES_SCENE = "the name of an installed scene, or empty"
-Scene = Annotated[str, _matches(f"|{_PLUGIN_NAME}", _TAKES_SCENE), _takes(_TAKES_SCENE)]
 _TAKES_URL = 'an address like "https://example.org/moccasin", or empty'
 _URL = r"https?://[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?(/[!-~]{0,1000})?"
 Url = Annotated[str, _matches(f"|{_URL}", _TAKES_URL), _takes(_TAKES_URL)]

@@ -170,7 +170,7 @@ class HubSection(Section):
 class ObserversSection(Section):
     """Other installed packages that get what the pages show. None by default."""
 
-    load: fields.Plugins = Field(default=(), description="their names; the pages for developers say how to write one")
+    load: fields.Observers = Field(default=(), description="their names; the pages for developers say how to write one")
 
 
 class GameSection(Section):

@@ -18,13 +18,11 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, Literal, cast
 
-from pi_controller.entry_points import PluginError, find_entry_points, load_entry_point, unusable
+from pi_controller.entry_points import GAMES, PluginError, find_entry_points, load_entry_point, unusable
 from pi_controller.errors import UsageError
 from pi_controller.rules.base import Game
 from pi_controller.text import did_you_mean, format_value, join_words
 
-GROUP = "moccasin_mat.games"
-"""The entry point group in which other packages register games."""
 _FOLDER = "pi_controller.games"
 _FIRST = ("dakota", "ojibwe", "slahal", "bageswin", "plum_stone", "patol")
 """The order in which games are listed; others follow by name."""
@@ -44,7 +42,7 @@ def built_in_names() -> tuple[str, ...]:
 def names() -> tuple[str, ...]:
     """Return the names of all games: the built-in ones, then those of other packages that are valid names."""
     built_in = built_in_names()
-    return (*built_in, *(name for name in find_entry_points(GROUP) if name not in built_in and _NAME.fullmatch(name)))
+    return (*built_in, *(name for name in find_entry_points(GAMES) if name not in built_in and _NAME.fullmatch(name)))
 
 
 def game_class(name: str) -> type[Game[Any]]:
@@ -54,7 +52,7 @@ def game_class(name: str) -> type[Game[Any]]:
     """
     if name in built_in_names():
         return _load_built_in(name)
-    if name not in find_entry_points(GROUP):
+    if name not in find_entry_points(GAMES):
         raise UsageError(
             "there is no game {name}{suggestion}",
             "games: {names}",
@@ -114,7 +112,7 @@ def game_module(name: str, part: Part) -> ModuleType | None:
 @cache
 def load_plugin(name: str) -> type[Game[Any]]:
     """Return the class of another package's game."""
-    point, *others = find_entry_points(GROUP)[name]
+    point, *others = find_entry_points(GAMES)[name]
     if not _NAME.fullmatch(name):
         raise unusable(point, "a game's name has lowercase letters, digits and _, and begins with a letter")
     found: object = load_entry_point(point, *others)

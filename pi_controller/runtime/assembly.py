@@ -28,6 +28,7 @@ from pi_controller.config import Settings
 from pi_controller.display.i18n import resolve_language, translator
 from pi_controller.display.lights import PAGE_S, REVEAL_S, StickWalk
 from pi_controller.display.voice import start_voice
+from pi_controller.entry_points import BOARDS, BUTTONS, STRIPS
 from pi_controller.errors import DamagedJournalError, JournalError, MatError
 from pi_controller.extras import requires_extra
 from pi_controller.journal.journal import Journal
@@ -300,9 +301,9 @@ def make_source(settings: Settings, clock: Callable[[], float] = time.monotonic)
     wanted = settings.board
     if wanted.port == "none":
         return NoSource()
-    name = wanted.port if drivers.has_driver(drivers.BOARDS, wanted.port) else "auto"
+    name = wanted.port if drivers.is_name(BOARDS, wanted.port) else "auto"
     options = BoardOptions(wanted.port, clock, settings.magnetometers, wanted.write_timeout_s)
-    return drivers.load_driver(drivers.BOARDS, name)(options)
+    return drivers.load_driver(BOARDS, name)(options)
 
 
 def make_strip(settings: Settings, source: Source) -> Strip | None:
@@ -312,7 +313,7 @@ def make_strip(settings: Settings, source: Source) -> Strip | None:
         return None
     count, brightness, cap_ma = pinmap().lights.count, wanted.brightness, wanted.current_cap_ma
     options = StripOptions(count, brightness, cap_ma, wanted.pin, wanted.address, source)
-    return drivers.load_driver(drivers.STRIPS, wanted.kind)(options)
+    return drivers.load_driver(STRIPS, wanted.kind)(options)
 
 
 def make_buttons(settings: Settings, clock: Callable[[], float]) -> Buttons | None:
@@ -321,7 +322,7 @@ def make_buttons(settings: Settings, clock: Callable[[], float]) -> Buttons | No
     if wanted.kind == "none":
         return None
     options = ButtonOptions(settings.button_pins, clock, wanted.settle_ms / 1000)
-    return drivers.load_driver(drivers.BUTTONS, wanted.kind)(options)
+    return drivers.load_driver(BUTTONS, wanted.kind)(options)
 
 
 def _web(

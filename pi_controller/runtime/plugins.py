@@ -18,13 +18,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pi_controller.board.strips import check_frame
 from pi_controller.display.drawing import Rgb
 from pi_controller.display.lights import frame
-from pi_controller.entry_points import PluginError, load_function
+from pi_controller.entry_points import OBSERVERS, SCENES, PluginError, load_function
 from pi_controller.errors import JournalError, MatError, describe_error
 from pi_controller.journal import file
 from pi_controller.table.table import Observer, Table
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-OBSERVERS, SCENES = "moccasin_mat.observers", "moccasin_mat.scenes"
-"""The entry point groups."""
 MAX_WAITING = 100
 """Views that wait for a slow observer; of more, the oldest are dropped."""
 CLOSING_S = 5.0
@@ -153,12 +152,8 @@ def make_scene(name: str, pixels: int) -> Scene:
         nonlocal off
         if not off:
             try:
-                colours = [tuple(map(int, pixel)) for pixel in draw(_copy(view), t, pixels)]
-                if len(colours) == pixels and all(
-                    len(one) == 3 and min(one) >= 0 and max(one) <= 255 for one in colours
-                ):
-                    return [(red, green, blue) for red, green, blue in colours]
-                why = f"it has to return {pixels} colours of three numbers from 0 to 255"
+                colours: list[Any] = [tuple(map(int, pixel)) for pixel in draw(_copy(view), t, pixels)]
+                return check_frame(colours, pixels)
             except Exception as error:  # noqa: BLE001 - another package's code
                 why = f"{type(error).__name__}: {describe_error(error)}"
             off = True

@@ -9,10 +9,9 @@ from pi_controller.board.connection import BoardConnection
 from pi_controller.board.interfaces import StripError, StripOptions
 from pi_controller.board.message_source import NoSource
 from pi_controller.board.pins import PinsSource
-from pi_controller.board.strips import MemoryStrip
 from pi_controller.config import read_settings
 from pi_controller.config.edit import list_settings
-from pi_controller.entry_points import PluginError
+from pi_controller.entry_points import BOARDS, BUTTONS, OBSERVERS, SCENES, STRIPS, PluginError
 from pi_controller.errors import SettingsError
 from pi_controller.runtime.assembly import make_buttons, make_source, make_strip
 from pi_controller.tools.doctor import examine
@@ -35,9 +34,11 @@ class Board:
 def crash(options): raise ValueError("no such device")
 """
 POINTS = {
-    drivers.STRIPS: {"lamps": "outside:strip", "pi": "outside:strip", "gone": "outside:gone"},
-    drivers.BUTTONS: {"pedals": "outside:buttons"},
-    drivers.BOARDS: {"garden": "outside:Board"},
+    STRIPS: {"lamps": "outside:strip", "pi": "outside:strip", "gone": "outside:gone"},
+    BUTTONS: {"pedals": "outside:buttons"},
+    BOARDS: {"garden": "outside:Board"},
+    SCENES: {"fire": "outside:scene"},
+    OBSERVERS: {"tally": "outside:observer"},
 }
 
 
@@ -77,7 +78,7 @@ def test_strip_on_board_without_a_board_is_none(settings):
     assert make_strip(wanted, NoSource()) is None
     assert isinstance(make_strip(wanted, make_source(wanted)), BoardStrip)
     with pytest.raises(StripError):
-        drivers.load_driver(drivers.STRIPS, "board")(StripOptions(9))
+        drivers.load_driver(STRIPS, "board")(StripOptions(9))
 
 
 @pytest.mark.usefixtures("outside")
@@ -99,11 +100,11 @@ def test_driver_of_another_package_gets_the_settings(settings):
 
 @pytest.mark.usefixtures("outside")
 def test_installed_names_are_offered_and_built_in_ones_win(settings):
-    assert drivers.list_drivers(drivers.STRIPS) == ("pi", "board", "wled", "memory", "gone", "lamps")
-    assert drivers.load_driver(drivers.STRIPS, "memory")(StripOptions(9)).count == 9
-    assert drivers.load_driver(drivers.STRIPS, "pi").__module__ == "pi_controller.board.strips"
+    assert drivers.list_names(STRIPS) == ("pi", "board", "wled", "memory", "gone", "lamps")
+    assert drivers.load_driver(STRIPS, "memory")(StripOptions(9)).count == 9
+    assert drivers.load_driver(STRIPS, "pi").__module__ == "pi_controller.board.strips"
     fields = {field.key: field for section in list_settings(settings("")) for field in section.fields}
-    assert fields["strips.kind"].choices == (*drivers.list_drivers(drivers.STRIPS), "none")
+    assert fields["strips.kind"].choices == (*drivers.list_names(STRIPS), "none")
 
 
 @pytest.mark.usefixtures("outside")
@@ -113,9 +114,11 @@ def test_installed_names_are_offered_and_built_in_ones_win(settings):
         ('[strips]\nkind = "lumps"', "did you mean lamps?"),
         ('[buttons]\nkind = "feet"', '"pi" or "pedals" or "none"'),
         ('[board]\nport = "gardn"', '"auto" or "pins" or "garden" or "none"'),
+        ('[strips]\nscene = "fyre"', "did you mean fire?"),
+        ('[observers]\nload = ["tully"]', 'must be "tally"'),
     ],
 )
-def test_unknown_driver_is_a_settings_error_with_the_names(settings, text, says):
+def test_unknown_name_is_a_settings_error_with_those_installed(settings, text, says):
     with pytest.raises(SettingsError) as caught:
         settings(text)
     assert says in caught.value.message
@@ -135,7 +138,3 @@ def test_doctor_names_an_unreachable_board_driver(settings, tmp_path):
     assert (lines["port"].outcome, lines["port"].message) == ("fail", "no reply from the garden")
     assert lines["light strips"].outcome == "pass"
     assert lines["piezo of pad 1"].outcome == "not here"
-
-
-def test_memory_is_the_strip_without_hardware():
-    assert isinstance(drivers.load_driver(drivers.STRIPS, "memory")(StripOptions(3)), MemoryStrip)

@@ -16,7 +16,7 @@ from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.lights import frame
 from pi_controller.display.phrases import Phrases
 from pi_controller.display.terminal import TerminalTable, render_text
-from pi_controller.entry_points import PluginError
+from pi_controller.entry_points import GAMES, PluginError
 from pi_controller.errors import UsageError
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.read_record import read_journal_record
@@ -151,7 +151,7 @@ def test_broken_game_names_package_and_others_still_load(site, tmp_path, monkeyp
         "from pi_controller.rules.base import Game\nclass Toy(Game):\n    name = 'toy_abstract'\n", "utf-8"
     )
     points = {name: value for name, (value, _) in BROKEN.items()}
-    install_package(tmp_path, "toy-broken", "3.2", {registry.GROUP: points})
+    install_package(tmp_path, "toy-broken", "3.2", {GAMES: points})
     monkeypatch.syspath_prepend(str(site))
     monkeypatch.syspath_prepend(str(tmp_path))
     forget_packages()
@@ -177,7 +177,7 @@ def test_broken_game_names_package_and_others_still_load(site, tmp_path, monkeyp
 
 
 def test_one_name_in_two_packages_is_neither(site, tmp_path, monkeypatch):
-    install_package(tmp_path, "toy-rival", "1", {registry.GROUP: {GAME: "toy_rival:Toy", "dakota": "toy_rival:Toy"}})
+    install_package(tmp_path, "toy-rival", "1", {GAMES: {GAME: "toy_rival:Toy", "dakota": "toy_rival:Toy"}})
     monkeypatch.syspath_prepend(str(site))
     monkeypatch.syspath_prepend(str(tmp_path))
     forget_packages()
