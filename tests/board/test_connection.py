@@ -4,6 +4,8 @@ from pi_controller.board.connection import RETRY_S, BoardConnection
 from pi_controller.board.messages import LinkDown, LinkUp, Piezo
 from pi_controller.errors import PortError
 from pi_controller.simulation.listening import SimListening
+from pi_controller.simulation.mat import MemoryMat
+from pi_controller.testing import BoardContract
 
 
 def test_missing_board_retries_every_second_and_reports_once():
@@ -58,3 +60,19 @@ def test_closing_twice_is_safe_and_board_stops_streaming():
         sim.connection.close()
         sim.mat.advance(0.1, 3)
         assert sim.mat.board.state == "wait"
+
+
+class TestBoardConnection(BoardContract):
+    """To the real firmware's sampler on a simulated board, by a cable in memory."""
+
+    def open_board(self):
+        mat, sent = MemoryMat(3), 0
+        self.opened.callback(mat.close)
+        connection = BoardConnection(mat.open_port)
+
+        def advance(seconds):
+            nonlocal sent
+            mat.advance(seconds, connection.sent - sent)
+            sent = connection.sent
+
+        return connection, advance
