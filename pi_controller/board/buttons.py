@@ -114,7 +114,7 @@ class GpioButtons:
         self._own = header_factory(ButtonsError) if factory is None else None
         for name, pin in pins.items():
             try:
-                device = _device(pin, factory or self._own)
+                device = open_contact(pin, factory or self._own)
             except ButtonsError:
                 self.close()
                 raise
@@ -205,7 +205,8 @@ def _report_presses(contacts: Mapping[str, Debounce], t: float, pressed: Callabl
             pressed(name, down)
 
 
-def _device(pin: int, factory: Factory | None) -> DigitalInputDevice:
+def open_contact(pin: int, factory: Factory | None) -> DigitalInputDevice:
+    """Return the contact between `pin` and ground, with the pull-up on. Raises `ButtonsError`."""
     try:
         from gpiozero import DigitalInputDevice  # noqa: PLC0415  # gpiozero takes long to import on a small Pi
         from gpiozero.exc import BadPinFactory, GPIOZeroError  # noqa: PLC0415
@@ -219,5 +220,6 @@ def _device(pin: int, factory: Factory | None) -> DigitalInputDevice:
         raise no_pins(ButtonsError, NO_BUTTONS_HINT) from error
     except (GPIOZeroError, OSError) as error:
         raise ButtonsError(
-            f"the button pin GPIO{pin} cannot be used: {describe_error(error)}", "choose another pin in [buttons]"
+            f"the button pin GPIO{pin} cannot be used: {describe_error(error)}",
+            "stop the table or program that uses it, or choose another pin in [buttons.pins]",
         ) from error

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from pi_controller.board.gpio import header_factory, no_pins
+from pi_controller.board.buttons import open_contact
+from pi_controller.board.gpio import header_factory
 from pi_controller.board.interfaces import ButtonsError, Strip, StripError
 from pi_controller.board.message_source import NoSource
 from pi_controller.board.pins import PinsSource
@@ -14,7 +15,6 @@ from pi_controller.board.wled import read_info
 from pi_controller.calibration.sensor_listener import SensorListener
 from pi_controller.config import Settings
 from pi_controller.entry_points import PluginError
-from pi_controller.errors import describe_error
 from pi_controller.host.findings import Finding, Group
 from pi_controller.pinmap import pinmap
 from pi_controller.runtime.assembly import make_strip
@@ -40,26 +40,18 @@ def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Find
             yield PINS.absent(f"button {name}", f'on no pin: [buttons] kind = "{settings.buttons.kind}"')
         return
     try:
-        from gpiozero import DigitalInputDevice  # noqa: PLC0415 - it takes long to import on a small Pi
-        from gpiozero.exc import BadPinFactory, GPIOZeroError  # noqa: PLC0415
-
         factory = factory or header_factory(ButtonsError)
-    except (ButtonsError, ModuleNotFoundError) as error:
-        missing = error if isinstance(error, ButtonsError) else no_pins(ButtonsError)
+    except ButtonsError as error:
         for name in wanted:
-            yield PINS.fails(f"button {name}", missing.message, missing.hint)
+            yield PINS.fails(f"button {name}", error.message, error.hint)
         return
     for name, pin in wanted.items():
         what = f"button {name}"
         try:
-            with DigitalInputDevice(pin, pull_up=True, pin_factory=factory) as device:
+            with open_contact(pin, factory) as device:
                 held = device.is_active
-        except (BadPinFactory, ImportError, RuntimeError):
-            missing = no_pins(ButtonsError)
-            yield PINS.fails(what, missing.message, missing.hint)
-        except (GPIOZeroError, OSError) as error:
-            hint = "stop the table while the check runs, or choose another pin in [buttons.pins]"
-            yield PINS.fails(what, f"GPIO{pin} cannot be opened: {describe_error(error)}", hint)
+        except ButtonsError as error:
+            yield PINS.fails(what, error.message, error.hint)
         else:
             if held:
                 hint = f"check GPIO{pin} for a short to ground; let go of the button"

@@ -151,7 +151,7 @@ def test_a_pin_taken_twice_gives_all_pins_back():
     factory = MockFactory()
     with pytest.raises(ButtonsError, match="GPIO5 cannot be used") as caught:
         GpioButtons({"ready": 5, "shown": 5}, lambda: 0.0, factory=factory)
-    assert "[buttons]" in caught.value.hint
+    assert "[buttons.pins]" in caught.value.hint
     GpioButtons({"ready": 5}, lambda: 0.0, factory=factory).close()
     factory.reset()
 
