@@ -19,6 +19,7 @@ import geometry
 import harness
 import msgspec
 import power
+import small_mat
 from values import HARDWARE, Circuit, engineering, mat_file
 from values import values as circuits
 
@@ -27,14 +28,15 @@ from pi_controller.pinmap import pinmap
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Build = Literal["two mats", "table", "16", "12", "8", "light", "paper"]
-BUILDS: tuple[Build, ...] = ("two mats", "table", "16", "12", "8", "light", "paper")
+Build = Literal["two mats", "table", "16", "12", "8", "small", "light", "paper"]
+BUILDS: tuple[Build, ...] = ("two mats", "table", "16", "12", "8", "small", "light", "paper")
 BOUGHT_AS: dict[Build, str] = {
     "two mats": "table",
     "table": "table",
     "16": "table",
     "12": "table",
     "8": "table",
+    "small": "small",
     "light": "light",
     "paper": "paper",
 }
@@ -67,7 +69,8 @@ what serves instead, the price of a piece, the maker's number, and a search for 
 Sizes of the wood: [cutting.md](cutting.md).
 
 * **table**: Raspberry Pi 4 or 5, board, all sensors; **16**, **12**, **8**: with fewer magnetometers; **two mats**: one
-  before each team, one Pi. **light**: Zero 2 W, no magnetometers. **paper**: only {paper}.
+  before each team, one Pi. **small**: [the small mat](SMALL_MAT.md), without its Pi. **light**: Zero 2 W, no
+  magnetometers. **paper**: only {paper}.
 * **No part has been bought yet.** Prices are rough and from memory, estimated {estimated}. Makers' numbers
   are from memory too: compare each with its data sheet before you order.
 * **Magnetometers** of one kind, from one lot, with two spares ([why](README.md#the-magnetometers)). **MPR121**: no
@@ -88,6 +91,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     instead: str = ""
     spare: int = 0
     table: dict[str, float] = {}
+    small: dict[str, float] = {}
     light: dict[str, float] = {}
     paper: dict[str, float] = {}
 
@@ -97,7 +101,8 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def per(self, build: Build) -> dict[str, float]:
         """Return how many for one of what."""
-        return {"table": self.table, "light": self.light, "paper": self.paper}[BOUGHT_AS[build]]
+        lists = {"table": self.table, "small": self.small, "light": self.light, "paper": self.paper}
+        return lists[BOUGHT_AS[build]]
 
 
 class Parts(msgspec.Struct, frozen=True):
@@ -129,6 +134,8 @@ def sheets(build: Build) -> list[harness.Harness]:
 
 def magnetometers(build: Build) -> int:
     """Return how many magnetometers each mat of a build has."""
+    if build == "small":
+        return small_mat.SIZE
     return int(build) if build.isdecimal() else len(pinmap().magnetometer_positions())
 
 
@@ -175,7 +182,7 @@ def quantity(part: Part, build: Build) -> int:
     """Return how many of a part a build takes, spares among them, in whole pieces or metres."""
     per, things = part.per(build), counted(build)
     wanted = math.ceil(sum(number * things[what] for what, number in per.items()) - 1e-3)
-    return wanted + part.spare if wanted else 0
+    return wanted + part.spare if wanted and build != "small" else wanted
 
 
 def circuits_of(parts: Parts, build: Build, bought_as: str = "") -> list[tuple[str, Circuit, int]]:

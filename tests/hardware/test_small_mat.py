@@ -1,5 +1,6 @@
 """The page of the small mat: its parts add up, its pieces fit, its pictures exist, its checks are the doctor's."""
 
+import csv
 import importlib
 import json
 import re
@@ -18,10 +19,15 @@ TEXT = (HARDWARE / "SMALL_MAT.md").read_text("utf-8")
 STEPS = re.split(r"^## (?=\d+\. )", TEXT, flags=re.MULTILINE)[1:]
 SETTINGS = "\n".join(re.findall(r"^    (\[\w+\]|\w+ = .+|)$", TEXT[TEXT.index("Write `table.toml`") :], re.MULTILINE))
 LIGHTS = ("WS2812B", "5 V supply", "DC socket", "ATO blade", "holder", "capacitor 1000", "74AHCT125", "wire 18")
-ROWS = [
-    (name.split("; ")[0], int(many), float(euros) / int(many), float(euros))
-    for name, many, euros in re.findall(r"^\| ([^|*]+) \| (\d+) \| ([\d.]+) \|$", TEXT, re.MULTILINE)
-]
+HOMES = ("USB cable", "wood glue", "clear packing tape", "foam tape", "double-sided carpet", "epoxy")
+SPARES = ("QMC5883L", "wooden ball", "magnet D6x6")
+with (HARDWARE / "parts.csv").open(encoding="utf-8", newline="") as lines:
+    ROWS = {row["part"]: (int(row["small"]), float(row["euros each"])) for row in csv.DictReader(lines) if row["small"]}
+
+
+def cost(*names):
+    """Return what the parts whose names begin so cost, euros."""
+    return sum(many * each for name, (many, each) in ROWS.items() if name.startswith(names))
 
 
 def module(name):
@@ -45,38 +51,34 @@ def lines(tmp_path_factory):
 
 def test_parts_add_up():
     assert len(ROWS) > 30
-    lists = TEXT[TEXT.index("| part | many |") :].split("| part | many |")[1:]
-    sums = [sum(float(euros) for euros in re.findall(r" \d+ \| ([\d.]+) \|$", one, re.MULTILINE)) for one in lists]
-    said = [float(euros) for euros in re.findall(r"^\| \*\*[\w ,]+\*\* \|.*\*\*([\d.]+)\*\* \|$", TEXT, re.MULTILINE)]
-    assert said == pytest.approx(sums)
-    assert sum(sums) == pytest.approx(sum(row[3] for row in ROWS))
-    assert f"**{sum(sums):.2f}** euros" in TEXT
-    mat, everything = map(
+    everything, lights, homes = cost(""), cost(*LIGHTS), cost(*HOMES)
+    section = TEXT[TEXT.index("## Parts") :].partition("| piece")[0]
+    said = [float(euros) for euros in re.findall(r"\d+\.\d\d", section)]
+    shared = cost("printed board") * 4 / 5
+    spares = sum(each for name, (_, each) in ROWS.items() if name.startswith(SPARES))
+    assert said == pytest.approx([everything - lights - homes, lights, homes, everything, shared, spares])
+    mat, whole = map(
         int, re.search(r"about (\d+) euros beside the Pi.*?about (\d+) with all", TEXT, re.DOTALL).groups()
     )
-    assert abs(sums[0] - mat) < 1
-    assert abs(sum(sums) - everything) < 1
-    lights = [row[3] for row in ROWS if row[0].startswith(LIGHTS)]
-    assert len(lights) == len(LIGHTS)
-    assert sum(lights) == pytest.approx(sums[1])
-    many = {name: (count, each) for name, count, each, _ in ROWS}
-    shared = many["printed board, five pieces with postage"][1] * 4 / 5
-    assert f"each pays {shared:.2f} less" in TEXT
-    spares = ("QMC5883L or QMC5883P module", "wooden ball 25 mm, undrilled", "magnet D6x6 N42")
-    assert f"spares ({sum(many[name][1] for name in spares):.2f})" in TEXT
+    assert abs(everything - lights - homes - mat) < 1
+    assert abs(everything - whole) < 1
     assert re.search(r"as of \w+ 20\d\d", TEXT)
 
 
 def test_small_parts_are_the_printed_boards():
     listed = (HARDWARE / "board" / "mat-board-parts.tsv").read_text("utf-8").splitlines()[1:]
     board = [row.split("\t") for row in listed]
-    many = {name: count for name, count, *_ in ROWS}
-    assert many["resistor"] == sum(int(count) for count, value, *_ in board if value.endswith("Ω"))
-    ceramic = many["capacitor, ceramic"] + many["capacitor 2.2 µF"]
-    assert ceramic == sum(int(count) for count, value, *_ in board if value.endswith("F"))
-    assert many["capacitor 2.2 µF"] == sum(int(count) for count, value, *_ in board if value == "2.2 µF")
-    assert many["BAT85"] == sum(int(count) for count, value, *_ in board if value == "BAT85")
-    headers = re.search(r"5 of 2 ways, 5 of 3, 4 of 4", TEXT)
+
+    def bought(*names, but=""):
+        return sum(
+            many for name, (many, _) in ROWS.items() if name.startswith(names) and but not in name.split(" ")[:2]
+        )
+
+    assert bought("resistor") == sum(int(count) for count, value, *_ in board if value.endswith("Ω"))
+    assert bought("capacitor", but="1000") == sum(int(count) for count, value, *_ in board if value.endswith("F"))
+    assert bought("capacitor 2.2") == sum(int(count) for count, value, *_ in board if value == "2.2 µF")
+    assert bought("BAT85") == sum(int(count) for count, value, *_ in board if value == "BAT85")
+    headers = (HARDWARE / "parts.csv").read_text("utf-8").count("5 of 2 ways, 5 of 3, 4 of 4")
     ways = {where.split(",")[1].split()[0]: int(count) for count, _, where, _ in board if where.startswith("JST XH")}
     assert headers
     assert ways == {"2": 5, "3": 5, "4": 4}
