@@ -62,6 +62,8 @@ class Daemon(Generic[TableT]):
         self.mats = mats
         self.strip_fault = ""
         """Why the LED strip is off; "" if it works."""
+        self.lights_move = False
+        """True if the last frame changed the lights."""
         self.observers = list(observers)
         self._seated = Mats(table, mats)
         self._buttons = buttons
@@ -92,15 +94,11 @@ class Daemon(Generic[TableT]):
         """The number of bytes sent to the boards so far."""
         return sum(mat.source.sent for mat in self.mats)
 
-    def step(self, t: float, at_least: int = 0, *, read: bool = True) -> None:
-        """Process waiting readings, advance to time `t`, and show changes. In lock step, wait for `at_least` bytes.
-
-        Without `read` the readings wait until a later step.
-        """
+    def step(self, t: float, at_least: int = 0) -> None:
+        """Process waiting readings, advance to time `t`, and show changes. In lock step, wait for `at_least` bytes."""
         self._now = t
-        if read:
-            for mat in self.mats:
-                self._take(mat.source.step(t, at_least), mat)
+        for mat in self.mats:
+            self._take(mat.source.step(t, at_least), mat)
         if self._buttons is not None:
             self._buttons.tick(t)
         self._pass_on_presses()
@@ -163,7 +161,8 @@ class Daemon(Generic[TableT]):
         lit: Sequence[Rgb] = [(0, 0, 0)] * strip.count if view is None else self._scene(view, t)
         if self._brightness is not None and (share := self._brightness()) < 1.0:
             lit = scale_brightness(lit, share)
-        if lit == self._lit:
+        self.lights_move = lit != self._lit
+        if not self.lights_move:
             return  # a constant scene must not disturb the magnetometers beside the wire
         try:
             strip.show(lit)

@@ -41,8 +41,10 @@ IDLE_S = 0.01
 """Longest wait for the board's next byte while a strike may come, and for commands at a table without a board."""
 SWITCH_S = 0.001
 """Thread switch interval: how long the web thread may delay the table's. Python's default is 5 ms."""
-READ_INTERVAL_S = 2 * FRAME_S
-"""Interval between reads while no strike is expected: waking for each block costs more than processing it."""
+REST_S = 0.064
+"""Interval between steps while no strike is expected and no light moves: to wake up costs more than what is done."""
+DRAW_S = 0.25
+"""Shortest time between two drawings of the terminal."""
 
 
 class Stop:
@@ -72,7 +74,7 @@ class Stop:
         self.set()
 
     def wait(self, seconds: float) -> None:
-        """Sleep for `seconds`. The flag does not cut it short: no wait is longer than `FRAME_S`."""
+        """Sleep for `seconds`. The flag does not cut it short: no wait is longer than `REST_S`."""
         time.sleep(seconds)
 
 
@@ -166,15 +168,12 @@ def run_loop(
     """Step `daemon` until `stop` is set, and call `serve` after each step.
 
     Only a completed step feeds the watchdog of `service`. Between steps it waits `interval_s`; with None it waits for
-    the board's next byte while a strike may come, else until the next frame of the lights.
+    the board's next byte while a strike may come, else until the next frame if lights move, else `REST_S`.
     """
-    read_at = float("-inf")
     try:
         while not stop.requested:
             t = clock()
-            read = interval_s is not None or not daemon.idle or t - read_at >= READ_INTERVAL_S
-            daemon.step(t, read=read)
-            read_at = t if read else read_at
+            daemon.step(t)
             service.ready()
             service.feed(t)
             if serve is not None:
@@ -184,7 +183,7 @@ def run_loop(
             elif (port := daemon.source.port) is None:
                 stop.wait(IDLE_S)
             elif daemon.idle:
-                stop.wait(FRAME_S)
+                stop.wait(FRAME_S if daemon.lights_move else REST_S)
             else:
                 port.wait(IDLE_S)
     finally:
@@ -194,7 +193,8 @@ def run_loop(
 class TableDesk:
     """Serves a table's people between its steps: commands of judges and the hub, typed lines, the terminal.
 
-    In a terminal the table is drawn at each change; `last` prints the text below it as long as the first phase lasts.
+    In a terminal the table is drawn at changes, at most every `DRAW_S`; `last` prints the text below it as long as the
+    first phase lasts.
     The machine's clock is `ahead()` s ahead of `clock`: if it is set, the journal gets a note.
     """
 
@@ -213,6 +213,7 @@ class TableDesk:
         self._commands, self._lines, self._tr, self._last = command_queue, lines, tr, last
         self._jumps = JumpDetector(ahead)
         self._shown: View | None = None
+        self._drawn_at = float("-inf")
         self._began = ""  # the phase of the first view
 
     def serve(self) -> None:
@@ -225,8 +226,9 @@ class TableDesk:
             self._commands.serve(table, self._clock(), state)
         while self._lines is not None and not self._lines.empty():
             print(execute_line(table, self._lines.get(), self._clock(), self._tr, line_width()))
-        if (view := table.view) is not self._shown and sys.stdout.isatty():
-            self._shown = view
+        t = self._clock()
+        if (view := table.view) is not self._shown and t - self._drawn_at >= DRAW_S and sys.stdout.isatty():
+            self._shown, self._drawn_at = view, t
             self._began = self._began or view.phase
             print(render_text(view, self._tr), flush=True)
             if self._last is not None and view.phase == self._began:

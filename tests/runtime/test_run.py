@@ -11,7 +11,8 @@ from pi_controller.config import Settings, read_settings
 from pi_controller.host.notify import Notifier
 from pi_controller.runtime.assembly import assemble, open_table
 from pi_controller.runtime.console import execute_line
-from pi_controller.runtime.run import READ_INTERVAL_S, Stop, run_loop
+from pi_controller.runtime.daemon import FRAME_S
+from pi_controller.runtime.run import DRAW_S, IDLE_S, REST_S, Stop, TableDesk, run_loop
 
 
 def test_second_table_on_same_journal_is_refused(tmp_path, capsys, monkeypatch):
@@ -65,16 +66,19 @@ def test_players_in_game_options_replace_team_names(tmp_path):
 
 
 class Loop:
-    """A daemon, its clock and its stop flag: `times` has the times of the steps that read the board."""
+    """A daemon, its clock and its stop flag: lights move from 0.5 s on, and a strike may come from 1 s on."""
 
-    def __init__(self, strike_from):
-        self.t, self.times, self.steps = 0.0, [], 0
-        self.strike_from = strike_from
+    def __init__(self):
+        self.t, self.times = 0.0, []
         self.source = SimpleNamespace(port=self)
 
     @property
     def idle(self):
-        return self.t < self.strike_from
+        return self.t < 1.0
+
+    @property
+    def lights_move(self):
+        return self.t >= 0.5
 
     @property
     def requested(self):
@@ -86,18 +90,27 @@ class Loop:
     def wait(self, seconds):
         self.t += seconds
 
-    def step(self, t, read=True):
-        self.steps += 1
-        if read:
-            self.times.append(t)
+    def step(self, t):
+        self.times.append(t)
 
 
-def test_board_reads_are_slow_until_strikes_are_possible():
-    loop = Loop(strike_from=1.0)
+def test_steps_are_slow_until_lights_move_or_strikes_come():
+    loop = Loop()
     run_loop(loop, loop.clock, loop, Notifier())
-    before = [t for t in loop.times if t < 1.0]
-    after = [t for t in loop.times if t >= 1.0]
-    assert all(b - a >= READ_INTERVAL_S for a, b in pairwise(before))
-    assert after[0] < 1.0 + READ_INTERVAL_S / 2
-    assert all(b - a < READ_INTERVAL_S / 2 for a, b in pairwise(after))
-    assert loop.steps > len(loop.times)
+    waits = {round(b - a, 6) for a, b in pairwise(loop.times) if a < 0.5}
+    moving = {round(b - a, 6) for a, b in pairwise(loop.times) if 0.5 <= a < 1.0}
+    armed = {round(b - a, 6) for a, b in pairwise(loop.times) if a >= 1.0}
+    assert (waits, moving, armed) == ({REST_S}, {FRAME_S}, {IDLE_S})
+
+
+def test_terminal_draws_last_view_at_most_each_draw_s(monkeypatch):
+    drawn, daemon, clock = [], SimpleNamespace(source=None, table=SimpleNamespace(halted="x", view=None)), [0.0]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setattr("pi_controller.runtime.run.render_text", lambda view, _: drawn.append(view.number))
+    desk = TableDesk(daemon, lambda: clock[0], Notifier())
+    for number in range(21):  # a view each 50 ms, and then none
+        clock[0], daemon.table.view = 0.05 * number, SimpleNamespace(phase="hide", number=number)
+        desk.serve()
+    clock[0] += DRAW_S
+    desk.serve()
+    assert drawn == [0, 5, 10, 15, 20]

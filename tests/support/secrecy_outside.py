@@ -200,9 +200,7 @@ class Outside:
                 super().__init__(*args, **kwargs)
                 outside.daemon = self
 
-            def step(
-                self, t, at_least=0, *, read=True
-            ):  # it reads in each step: bytes that wait would be counted twice
+            def step(self, t, at_least=0):
                 before = self.sent
                 super().step(t, outside._n)
                 outside._sent = self.sent - before

@@ -120,7 +120,7 @@ class Loop:
     def wait(self, seconds):
         self.t += seconds
 
-    def step(self, t, read=True):
+    def step(self, t):
         self.t += self._lasts[len(self.heard)]
         self.heard.append(self._manager.all())
 
