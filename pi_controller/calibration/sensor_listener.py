@@ -15,6 +15,7 @@ from pi_controller.sensing.magnetometer_diagnosis import (
     find_turned_sensors,
     magnetometer_name,
 )
+from pi_controller.sensing.noise_spectrum import NoiseSpectrum
 from pi_controller.sensing.piezo_diagnosis import Sensor, piezo_name
 from pi_controller.sensing.strip_diagnosis import strip_name
 from pi_controller.text import Sentence
@@ -42,6 +43,7 @@ class SensorListener:
         self._hidden = hidden
         self.without = without
         self.readings = Readings()
+        self._noise = NoiseSpectrum()
         self.ups = self.gaps = 0
         self.first_at = self.last_at = 0.0
         self.grid = 0.0
@@ -62,6 +64,7 @@ class SensorListener:
                     if not self.readings.samples:
                         self.first_at = message.t
                     self.grid = message.rate
+                    self._noise.add(message.counts, message.rate)
                     self.last_at = message.t + len(message.samples) / message.rate
                 case _:
                     pass
@@ -116,6 +119,10 @@ class SensorListener:
                 Sentence("{count} more magnetometers", count=missing),
                 "not built: [board] magnetometers in the settings",
             )
+
+    def noise_lines(self) -> Iterator[Finding]:
+        """Yield the spectrum of each strike sensor's noise, and what they have in common; nothing without samples."""
+        return (SENSORS.passes(name, text) for name, text in self._noise.lines())
 
     def _find_turned(self) -> dict[int, str]:
         """Return the turned modules among those that work, and their orientations."""

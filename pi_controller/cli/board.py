@@ -20,6 +20,7 @@ def mat_check_parser() -> Parser:
     )
     add_settings(parser, "the table's settings")
     add_json(parser)
+    parser.add_argument("--noise", action="store_true", help="also describe the noise of the strike sensors at rest")
     parser.add_argument("--bundle", metavar="FILE.zip", help="also write diagnostic files, without any names")
     parser.add_argument("--sim", action="store_true", help="check a simulated mat")
     return parser
@@ -49,7 +50,10 @@ def mat_check(argv: Sequence[str]) -> int:
     ) as progress:
         task = progress.add_task("", total=1.0)
         report, settings = examine(
-            settings_path(args), lambda share: progress.update(task, completed=share), simulated=args.sim
+            settings_path(args),
+            lambda share: progress.update(task, completed=share),
+            simulated=args.sim,
+            noise=args.noise,
         )
     if args.json:
         print(report.json().decode())

@@ -74,6 +74,8 @@ def mat_record(argv: Sequence[str]) -> int:
         finally:
             bench.close()
     print(f"{path}: {bench.rows} samples of each pad, {bench.touches} touches of the stick")
+    for name, text in bench.noise.lines():
+        print(f"{name}: {text}")
     return 0
 
 

@@ -13,6 +13,7 @@ from pi_controller.recording.entries import Batch, Entry, StepBegan, StepEnded, 
 from pi_controller.recording.recorder import BLOCK_S
 from pi_controller.recording.store import SensorWriter
 from pi_controller.sensing.events import Button
+from pi_controller.sensing.noise_spectrum import NoiseSpectrum
 
 CONTACT = "contact"
 """Name of the button event for the stick's contact closing."""
@@ -28,6 +29,7 @@ class Bench:
         self.source = source
         self.rows = self.touches = 0
         """Rows of samples, and touches, recorded so far."""
+        self.noise = NoiseSpectrum()
         self._writer = writer
         self._contact = contact
         self._entries: list[Entry] = []
@@ -42,7 +44,10 @@ class Bench:
         if self._contact is not None:
             self._contact.tick(t)
         if messages or self._waiting:
-            self.rows += sum(len(message.samples) for message in messages if isinstance(message, Piezo))
+            for message in messages:
+                if isinstance(message, Piezo):
+                    self.rows += len(message.samples)
+                    self.noise.add(message.counts, message.rate)
             self.touches += len(self._waiting)
             self._entries += [StepBegan(t), Batch(True), *messages, *self._waiting, StepEnded()]
             self._waiting.clear()

@@ -36,12 +36,12 @@ SETTINGS = Group("Settings")
 
 
 def examine(
-    path: Path | None, progress: Callable[[float], None], *, simulated: bool = False
+    path: Path | None, progress: Callable[[float], None], *, simulated: bool = False, noise: bool = False
 ) -> tuple[DoctorReport, Settings]:
     """Check the table with the settings at `path` (None: the defaults); return the report and the settings.
 
     If `simulated`, a simulated mat is checked instead of the table's own; `progress` is called with the completed share
-    of the listening time.
+    of the listening time. With `noise` the report describes the noise of the strike sensors.
     """
     settings, lines = _settings(path)
     for mat, (prefix, own) in enumerate(mats := _mats(settings)):
@@ -49,7 +49,10 @@ def examine(
         def share(part: float, mat: int = mat, mats: int = len(mats)) -> None:
             progress((mat + part) / mats)
 
-        found = examine_simulated(own, share, SIM_SEED + mat) if simulated else _mat(own, share)
+        if simulated:
+            found = examine_simulated(own, share, SIM_SEED + mat, noise=noise)
+        else:
+            found = _mat(own, share, noise=noise)
         lines += [replace(line, name=prefix + line.name) for line in found]
     lines += [*pin_checks.buttons(settings), *pin_checks.strips(settings)]
     for line in machine_checks.loudspeaker(settings):
@@ -102,6 +105,8 @@ def examine_simulated(
     progress: Callable[[float], None],
     seed: int = SIM_SEED,
     faults: Sequence[Callable[[SimBoard], None]] = (),
+    *,
+    noise: bool = False,
 ) -> list[Finding]:
     """Return the lines for a simulated mat's sensors and link, after `LISTEN_S` virtual seconds; `faults` break it."""
     ears = _listener(settings)
@@ -111,7 +116,8 @@ def examine_simulated(
         while sim.t < LISTEN_S:
             ears.take(sim.tick())
             progress(sim.t / LISTEN_S)
-        return [*doctor_checks.link_lines(sim.connection, ears), *ears.lines()]
+        found = [*doctor_checks.link_lines(sim.connection, ears), *ears.lines()]
+        return [*found, *ears.noise_lines()] if noise else found
 
 
 def _mats(settings: Settings) -> list[tuple[str, Settings]]:
@@ -133,7 +139,7 @@ def _listener(settings: Settings, *, hidden: bool = False) -> SensorListener:
     return SensorListener(detectors, settings.strikes.sensor, hidden=hidden, without=without)
 
 
-def _mat(settings: Settings, progress: Callable[[float], None]) -> list[Finding]:
+def _mat(settings: Settings, progress: Callable[[float], None], *, noise: bool) -> list[Finding]:
     """Return the lines for the sensors and the link of the table's own board."""
     source = make_source(settings)
     ears = _listener(settings, hidden=may_hide_bead(settings.table.journal))
@@ -141,16 +147,17 @@ def _mat(settings: Settings, progress: Callable[[float], None]) -> list[Finding]
         match source:
             case PinsSource():
                 _listen(source, ears, progress, STARTS_S)
-                return [*pin_checks.sensors(source, ears), *ears.lines()]
+                found = [*pin_checks.sensors(source, ears), *ears.lines()]
             case BoardConnection():
                 source.session.request_self_test()
                 _listen(source, ears, progress, ANSWER_S)
-                return [*doctor_checks.link_lines(source, ears), *ears.lines()]
+                found = [*doctor_checks.link_lines(source, ears), *ears.lines()]
             case NoSource():
-                return [*doctor_checks.link_lines(None, ears), *ears.lines()]
+                found = [*doctor_checks.link_lines(None, ears), *ears.lines()]
             case _:
                 _listen(source, ears, progress, STARTS_S)
-                return [doctor_checks.driver_line(settings.board.port, source), *ears.lines()]
+                found = [doctor_checks.driver_line(settings.board.port, source), *ears.lines()]
+        return [*found, *ears.noise_lines()] if noise else found
     finally:
         source.close()
 
