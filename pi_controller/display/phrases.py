@@ -10,6 +10,7 @@ from pi_controller.display.game_display import get_show, key_to_words
 from pi_controller.display.i18n import Translator
 from pi_controller.display.shown_names import isolate_name, player_name, team_name
 from pi_controller.referee.story import PlayedTurn
+from pi_controller.sensing.events import HUM
 from pi_controller.text import mark
 
 if TYPE_CHECKING:
@@ -341,7 +342,8 @@ class Phrases:
 
     def faults(self, view: View) -> str:
         """Return the pads with failed sensors as short sentences; "" if all are well."""
-        deaf = sorted({fault.pad for fault in view.faults if fault.sensor == "disc"})
+        deaf = sorted({fault.pad for fault in view.faults if fault.sensor == "disc" and fault.why != HUM})
+        humming = sorted({fault.pad for fault in view.faults if fault.sensor == "disc" and fault.why == HUM})
         numb = sorted({fault.pad for fault in view.faults if fault.sensor == "strip"})
         return " ".join(
             self.tr.text(
@@ -349,6 +351,7 @@ class Phrases:
             )
             for pads, sentence in (
                 (deaf, mark("The mat does not feel hits on {pads}: the judge enters them.")),
+                (humming, mark("Hum of the mains hides the softest hits on {pads}: move chargers and cables away.")),
                 (numb, mark("The mat may not feel hands on {pads}: the judge watches them.")),
             )
             if pads

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pi_controller.pads import EVERY_PAD
 from pi_controller.referee import facts
 from pi_controller.rules.base import Game
-from pi_controller.sensing.events import SensorFault
+from pi_controller.sensing.events import HUM, SensorFault
 
 CLOCK_KEEPS_RUNNING = frozenset({"peek"})
 """The questions that do not stop the hitters' clock: their own hands raise them, and could stop it at will."""
@@ -362,7 +362,7 @@ class Story:
         """The pads on which the hit now due would not be felt, although play uses the sensors."""
         if not self.sensors or self.link.up is None:
             return ()
-        dead = {fault.pad for fault in self.link.faults if fault.sensor == "disc"}
+        dead = {fault.pad for fault in self.link.faults if fault.sensor == "disc" and fault.why != HUM}
         return tuple(pad for pad in self.hittable_pads if pad in dead or not self.link.up)
 
     @property

@@ -99,6 +99,10 @@ class Link(msgspec.Struct, frozen=True, tag_field="event", tag="link", omit_defa
     why: str = ""
 
 
+HUM = "hum of the mains"
+"""Why a disc that feels all but the softest strokes is reported: hum that is subtracted, but loud."""
+
+
 class SensorFault(msgspec.Struct, frozen=True, omit_defaults=True):
     """A faulty piezo disc or touch strip of `pad`, with the fault in one word; `strip` 0 is at the hider's edge.
 

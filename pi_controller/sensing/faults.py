@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pi_controller.sensing.events import HUM
+
 Array = NDArray[np.float64]
 
 ALIVE_S = 0.5
@@ -33,6 +35,9 @@ RAIL = 0.99  # of the full scale
 DROWNED_DB = -59.0
 """A floor above this in most bands, dB of the full scale, hides a stroke whose peak is 40 dB below the rail."""
 DROWNED_S = 90.0
+HUM_DB = -46.0
+"""Subtracted hum above this, dB of the full scale, rms, still costs one feather-light stroke in fifteen."""
+HUM_S = 2.0
 UNMOVED_STRIKES = 6
 """Strikes of other pads that a disc may fail to feel before it is suspected to be dead; one if it never moved."""
 DEAD_STRIKES = 8
@@ -73,6 +78,8 @@ class _Channel:
     stuck: bool = False
     drowned: float = 0.0
     """How long its floor has hidden soft strokes."""
+    hum: float = 0.0
+    """How long there has been much hum."""
     unmoved: int = UNMOVED_STRIKES - 1
     """Strikes of other pads since it last moved."""
     hands: int = 0
@@ -123,6 +130,7 @@ class ChannelMonitor:
         self._channels, self._every, self._flicker = channels, every_s, flicker
         self._rail_at = RAIL * full_scale
         self._drowned_at = (full_scale * 10 ** (DROWNED_DB / 20)) ** 2
+        self._hum_at = full_scale * 10 ** (HUM_DB / 20)
         self.least_movement = (full_scale * 10 ** (MOVED_DB / 20)) ** 2
         """The least energy that shows a disc to be connected."""
         self._rail_n, self._stuck_n = round(RAIL_S * rate), round(STUCK_S * rate)
@@ -221,12 +229,14 @@ class ChannelMonitor:
                 one.held = 0.0
             one.still, one.silent, one.unmoved, one.hands = 0.0, False, 0, 0
 
-    def update(self, at: int, floor: NDArray[np.float64], least: float, still: NDArray[np.float64]) -> None:
+    def update(self, at: int, floor: Array, least: float, still: Array, hum_rms: Array) -> None:
         """Check the channels at sample `at`.
 
         `floor` (bands, channels) is the energy floor, `least` its smallest meaningful value, `still` (channels,)
-        the share of time at rest.
+        the share of time at rest, `hum_rms` (channels,) the hum that is subtracted.
         """
+        for one, rms in zip(self._each, hum_rms.tolist(), strict=True):
+            one.hum = one.hum + self._every if rms > self._hum_at else 0.0
         step, floors = self._every, floor[0].tolist()
         if len(floor) > 1:  # drums reach up one band of several, and pause
             middle = len(floor) // 2
@@ -295,6 +305,8 @@ class ChannelMonitor:
                 faults[i + 1] = "drowned by hum or noise"
             elif one.missed >= MISSED_BEATS or (one.unmoved >= UNMOVED_STRIKES and one.hands >= SILENT_HANDS):
                 faults[i + 1] = "feeling nothing"
+            elif one.hum >= HUM_S:
+                faults[i + 1] = HUM
         return faults
 
 

@@ -109,6 +109,8 @@ class HumCanceller:
         self._seen = 0  # samples in `_past`, at most the window and a frame
         self._hum: NDArray[np.float64] | None = None  # of this frame, (pads, frame)
         self._next: NDArray[np.float64] | None = None  # the same estimate continued over the next frame
+        self.rms = np.zeros(pads)
+        """The hum subtracted now from each pad, counts rms."""
 
     def _bins_of(self, hz: float) -> tuple[float, NDArray[np.intp], NDArray[np.intp]]:
         """Return `hz` and, of each harmonic, the bins in which it may be and those around it."""
@@ -146,11 +148,13 @@ class HumCanceller:
         before, self._next = self._next, None
         if found is None and before is None:
             self._hum = None
+            self.rms = np.zeros(self._pads)
             return
         hum = np.zeros((self._pads, self._frame))
         if found is not None:
             hum, self._next = found[:, : self._frame], found[:, self._frame :]
         self._hum = hum * self._fade + (0.0 if before is None else before * (1.0 - self._fade))
+        self.rms = np.sqrt(np.mean(hum * hum, axis=1))
 
     def _estimate(self, x: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Return the hum in `x` continued over two frames, (pads, 2 frames); None without any."""
@@ -245,6 +249,11 @@ class StrikeFilter:
         self._jumps = JumpLimiter(self._pads, self._still)
         self._filters = RecursiveFilter(self._bands, self._pads)
         self._rest = np.zeros((len(self._bands), self._pads, 0))
+
+    @property
+    def hum_rms(self) -> NDArray[np.float64]:
+        """The hum of the mains at each pad, (pads,), in the samples' unit; it is subtracted."""
+        return self._hum.rms
 
     def feed(self, samples: ArrayLike) -> NDArray[np.float64]:
         """Return the mean squares (bands, pads, hops) of `samples` (n, pads), in their unit squared."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pi_controller.board import wire
 from pi_controller.host.findings import SENSORS, Finding
 from pi_controller.pinmap import pinmap
+from pi_controller.sensing.events import HUM
 from pi_controller.text import Sentence
 
 NOISY_COUNTS = 40.0
@@ -90,6 +91,12 @@ def _explain_force(rest: float, why: str) -> Wrong | None:
 
 
 def _explain_noise(noise: float, why: str) -> Wrong | None:
+    if why == HUM:
+        return _wrong(
+            "hum of the mains: {noise} counts",
+            "move chargers and mains cables away, check its shield and ground, and try another supply",
+            noise=f"{noise:.0f}",
+        )
     if noise > NOISY_COUNTS or why in {"noisy", "drowned by hum or noise"}:
         return _wrong(
             "noisy: {noise} counts",

@@ -357,7 +357,7 @@ class StrikeDetector:
             if self._floor is not None:
                 self._note_movement(hop - HEALTH_FLOORS * FLOOR_HOPS, hop, self._floor)
             still = np.add.reduce(past[0] < self._still, axis=1) / past.shape[2]
-            self._watch.update(self._origin + hop * self._hop, floor, self._least, still)
+            self._watch.update(self._origin + hop * self._hop, floor, self._least, still, self._filter.hum_rms)
         if self._watch.held_floor is not None:
             floor = np.maximum(floor, self._watch.held_floor)
         floor = np.maximum(floor, self._least)

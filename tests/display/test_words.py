@@ -10,7 +10,7 @@ from pi_controller.display.i18n import ENGLISH
 from pi_controller.display.phrases import Phrases
 from pi_controller.referee.story import KeptStroke
 from pi_controller.rules import registry
-from pi_controller.sensing.events import SensorFault
+from pi_controller.sensing.events import HUM, SensorFault
 from pi_controller.table.view import Hit, QuestionView
 
 SAY, DAKOTA = Phrases(ENGLISH), get_show("dakota", ENGLISH)
@@ -212,12 +212,14 @@ def test_sensor_faults_are_listed_by_pad(view):
     assert SAY.faults(view()) == ""
     silent = (
         SensorFault("disc", 2, "silent"),
+        SensorFault("disc", 3, HUM),
         SensorFault("strip", 1, "stuck", 0),
         SensorFault("strip", 4, "silent", 1),
     )
     said = SAY.faults(view(faults=silent))
     assert said == (
         "The mat does not feel hits on pad 2: the judge enters them. "
+        "Hum of the mains hides the softest hits on pad 3: move chargers and cables away. "
         "The mat may not feel hands on pads 1 and 4: the judge watches them."
     )
 

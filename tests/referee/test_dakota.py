@@ -44,7 +44,18 @@ from pi_controller.referee.reducer import apply_batch, blank
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.rules.registry import game
-from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
+from pi_controller.sensing.events import (
+    HUM,
+    Bead,
+    BeadsAtRest,
+    Button,
+    HandIn,
+    HandOut,
+    Link,
+    SensorFault,
+    SensorFaultsChange,
+    Strike,
+)
 from pi_controller.table.view import FoulCost, view_of
 
 
@@ -133,6 +144,14 @@ def test_last_point_ends_game_and_reveals_bead():
     seat(JudgeAction(7, {"do": "foul", "by": "hider", "kind": "bead_showing", "hide": "last"}))
     assert seat.story.phase == "show"
     assert seat.game.sheet(seat.story.state)["winner"] is None
+
+
+@pytest.mark.parametrize(("why", "dead"), [("silent", (3,)), (HUM, ())])
+def test_hit_is_felt_through_hum_not_by_dead_disc(why, dead):
+    seat = Seat()
+    seat(Link(0.0, up=True))
+    seat(SensorFaultsChange(1.0, (SensorFault("disc", 3, why),)))
+    assert seat.story.dead_pads == dead
 
 
 def ask_about_hitters_hand(seat, t):

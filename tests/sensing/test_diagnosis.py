@@ -5,6 +5,7 @@ import pytest
 
 from pi_controller.board import wire
 from pi_controller.host.findings import find_failures
+from pi_controller.sensing.events import HUM
 from pi_controller.sensing.magnetometer_diagnosis import NOISY_MAGNETOMETER_UT, diagnose_magnetometers
 from pi_controller.sensing.piezo_diagnosis import NOISY_COUNTS, diagnose_piezos, explain_step
 from pi_controller.sensing.strip_diagnosis import NOISY_STRIP_COUNTS, diagnose_strips, find_shorted_strips
@@ -43,6 +44,11 @@ def test_noise_of_pad_is_named(why):
         (finding,) = found
         assert str(finding).startswith("piezo of pad 2: noisy")
     assert judge_pads(noise=NOISY_COUNTS) == ()
+
+
+def test_hum_of_pad_is_named_as_hum():
+    (finding,) = judge_pads(faults={2: HUM})
+    assert str(finding).startswith("piezo of pad 2: hum of the mains")
 
 
 @pytest.mark.parametrize("sensor", ["piezo", "fsr"])

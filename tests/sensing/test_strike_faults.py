@@ -6,6 +6,7 @@ from cases import cases
 
 from pi_controller.board.messages import Piezo
 from pi_controller.errors import SettingsError
+from pi_controller.sensing.events import HUM
 from pi_controller.sensing.faults import compare_knocks, find_swapped_pads
 from pi_controller.sensing.strikes import StrikeDetector, StrikeSettings
 
@@ -116,6 +117,18 @@ def test_motor_hum_is_named_while_masking_soft_strikes():
     detector.feed_samples(counts(x[round(80 * RATE) : round(94 * RATE)]))
     assert detector.faults == dict.fromkeys(range(1, 5), "drowned by hum or noise")
     detector.feed_samples(counts(x[round(94 * RATE) :]))
+    assert detector.faults == {}
+
+
+@pytest.mark.parametrize(("peak", "named"), [(10.0, {}), (40.0, dict.fromkeys(range(1, 5), HUM))])
+def test_loud_hum_is_named_although_it_is_subtracted(peak, named):
+    x = noise(6.0)
+    t = np.arange(len(x))[:, None] / RATE
+    x += sum(peak * share * np.sin(2 * np.pi * 60 * k * t) for k, share in ((1, 1.0), (3, 0.5), (5, 0.35)))
+    detector = StrikeDetector(RATE, 4)
+    detector.feed_samples(counts(x[: round(5 * RATE)]))
+    assert detector.faults == named
+    detector.feed_samples(counts(noise(4.0)))
     assert detector.faults == {}
 
 
