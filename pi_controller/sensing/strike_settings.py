@@ -63,7 +63,7 @@ class StrikeSettings:
     raw_bonus_db: float = 6.0
     least_raw_db: float = 9.0
     double_db: float = 12.0
-    alone_db: float = 5.5
+    alone_db: float = 3.5
     slow_db: float = 1.5
     wait_s: float = 0.002
     doubt_s: float = 0.001
