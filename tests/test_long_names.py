@@ -9,6 +9,7 @@ from unicodedata import normalize
 import pytest
 from hub_site import Site
 from long_names import LONG_NAMES
+from seats import sit
 
 import pi_controller
 from pi_controller.config.load import read_settings
@@ -20,10 +21,8 @@ from pi_controller.record.file import read
 from pi_controller.record.model import Record, RecordError
 from pi_controller.record.writing import write
 from pi_controller.referee.judge import JudgeAction, JudgeTeams
-from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.rules.base import InvalidActionError
-from pi_controller.table.table import Table
 from pi_controller.web.requests import MAX_BODY_BYTES
 
 REFUSED = "1 to 60 characters"
@@ -37,11 +36,6 @@ def site(tmp_path):
     made.sign_in()
     yield made
     made.close()
-
-
-def seat(journal, teams):
-    rules = registry.game("dakota", {})
-    return Table(journal, rules, teams, referee_for(rules, None, bytes), 0.0)
 
 
 def decide(site, **fact):
@@ -58,14 +52,14 @@ def test_a_name_of_60_characters_stays_whole(tmp_path, site, written):
     assert (chosen.table.name, chosen.teams.a) == (whole, whole)
 
     with Journal(tmp_path / "table.sqlite") as journal:
-        table = seat(journal, {"A": chosen.teams.a, "B": chosen.teams.b})
+        table = sit(journal, teams={"A": chosen.teams.a, "B": chosen.teams.b})
         assert table.view.teams["A"] == whole
         table.judge(JudgeTeams(1.0, other, written))
         table.judge(JudgeAction(2.0, {"do": "forfeit", "by": "A"}))
         order = decode(encode(Order("o1", "t", "W1-1", "dakota", "1", teams={"A": whole, "B": other})), Order)
         assert order.teams["A"] == whole
     with Journal(tmp_path / "table.sqlite") as journal:
-        assert seat(journal, {"A": "A", "B": "B"}).view.teams == {"A": other, "B": whole}
+        assert sit(journal, teams={"A": "A", "B": "B"}).view.teams == {"A": other, "B": whole}
 
     record = read_journal_record(str(tmp_path / "table.sqlite"))
     again = read(write(record).encode())
@@ -105,12 +99,12 @@ def settings_error(folder):
 
 def judge_error(folder):
     with Journal(folder / "j.sqlite") as journal:
-        seat(journal, {"A": "A", "B": "B"}).judge(JudgeTeams(1.0, TOO_LONG, "B"))
+        sit(journal, teams={"A": "A", "B": "B"}).judge(JudgeTeams(1.0, TOO_LONG, "B"))
 
 
 def export_error(folder):
     with Journal(folder / "j.sqlite") as journal:
-        table = seat(journal, {"A": TOO_LONG, "B": "B"})
+        table = sit(journal, teams={"A": TOO_LONG, "B": "B"})
         table.judge(JudgeAction(1.0, {"do": "toss", "winner": "A"}))
     read_journal_record(str(folder / "j.sqlite"))
 

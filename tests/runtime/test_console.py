@@ -1,9 +1,9 @@
 """The judge at the terminal: a whole game with no sensor at all."""
 
 import pytest
+from seats import sit
 
 from pi_controller.errors import UsageError
-from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.read_record import read_journal_record
 from pi_controller.record.file import read
@@ -24,11 +24,9 @@ from pi_controller.referee.judge import (
     JudgeSet,
     JudgeUndo,
 )
-from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.runtime.console import execute_line, help_all, help_now, parse_line
 from pi_controller.sensing.events import Link, Strike
-from pi_controller.table.table import Table
 
 DAKOTA = registry.game("dakota")
 OPENING = DAKOTA.sheet(DAKOTA.opening())
@@ -110,7 +108,7 @@ def test_incomplete_line_is_refused_with_missing_part(game, line, what):
 def table(tmp_path):
     game = registry.game("dakota", {"points": "1"})
     with Journal(tmp_path / "j.sqlite") as journal:
-        yield Table(journal, game, {"A": "A", "B": "B"}, DakotaReferee(game, None, bytes))
+        yield sit(journal, game)
 
 
 def test_a_game_without_sensors(table):
@@ -170,7 +168,7 @@ def test_a_judge_rules_in_every_game(name, line, instead, set_to, tmp_path):
     game = registry.game(name)
     path = tmp_path / "j.sqlite"
     with Journal(path) as journal:
-        table = Table(journal, game, {"A": "A", "B": "B"}, referee_for(game, None, bytes))
+        table = sit(journal, game)
         opening = table.story.state
 
         def stands(line, t):
@@ -256,7 +254,7 @@ def test_help_is_of_the_moment(table):
 
 def test_a_question_is_answered_from_the_help(tmp_path):
     with Journal(tmp_path / "j.sqlite") as journal:
-        table = Table(journal, DAKOTA, {"A": "A", "B": "B"}, DakotaReferee(DAKOTA, None, bytes))
+        table = sit(journal, DAKOTA)
         execute_line(table, "toss A", 1.0)
         execute_line(table, "hidden", 2.0)
         table.mat_event(Link(2.5, up=True))
@@ -271,7 +269,7 @@ def test_a_question_is_answered_from_the_help(tmp_path):
 def test_help_is_broken_at_words(name, width, tmp_path):
     game = registry.game(name)
     with Journal(tmp_path / "j.sqlite") as journal:
-        table = Table(journal, game, {"A": "A", "B": "B"}, referee_for(game, None, bytes))
+        table = sit(journal, game)
         for line in ("help", "help all", "help words"):
             told = execute_line(table, line, 1.0, width=width).split("\n")
             one_line = execute_line(table, line, 1.0, width=1000)

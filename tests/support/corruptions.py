@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from random_play import legal_action
+from seats import sit
 
 from pi_controller.errors import MatError
 from pi_controller.journal.chain import JournalRow, chain_rows
@@ -24,17 +25,11 @@ from pi_controller.journal.journal import Journal
 from pi_controller.journal.recover import recover
 from pi_controller.journal.verify import verify_journal
 from pi_controller.referee.judge import JudgeAction
-from pi_controller.referee.selection import referee_for
 from pi_controller.rules.registry import game
-from pi_controller.table.table import Table
 
 PAGE = 4096
 KINDS = ("bit", "bits", "byte in the head", "noise", "zeros", "old sector", "swapped", "cut", "gone")
 DAKOTA = game("dakota", {"points": 50})
-
-
-def sit(journal, t):
-    return Table(journal, DAKOTA, {"A": "Red", "B": "Blue"}, referee_for(DAKOTA, None, bytes), t)
 
 
 def leave_unfinished(journal, to):
@@ -63,7 +58,7 @@ def play_journal(folder, actions=120):
     path = folder / "game.sqlite"
     chance = random.Random(0)
     with Journal(path, token=chance.randbytes) as journal:
-        table = sit(journal, 1000.0)
+        table = sit(journal, DAKOTA, t=1000.0)
         for n in range(actions):
             table.judge(JudgeAction(1000.0 + n, legal_action(chance, DAKOTA, table.story.state)))
         leave_unfinished(journal, path.with_stem("game-killed"))
@@ -108,7 +103,7 @@ def start(path):
     try:
         with Journal(path) as journal:
             had = journal.seq
-            sit(journal, 5000.0)
+            sit(journal, DAKOTA, t=5000.0)
     except MatError as error:
         return None, f"{error.message}; {error.hint}"
     return had, ""

@@ -4,12 +4,11 @@ from contextlib import suppress
 from functools import partial
 
 import pytest
+from seats import sit
 
 from pi_controller.journal.journal import MemoryJournal
 from pi_controller.referee.judge import JudgeAction, JudgeUndo
-from pi_controller.referee.selection import referee_for
 from pi_controller.rules.registry import game
-from pi_controller.table.table import Table
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +46,7 @@ def play_on():
 
     def play(journal, actions, seed=1, t=1000.0):
         chance, dakota = random.Random(seed), game("dakota", {"points": 50})
-        table = Table(journal, dakota, {"A": "Red", "B": "Blå"}, referee_for(dakota, None, bytes), t)
+        table = sit(journal, dakota, teams={"A": "Red", "B": "Blå"}, t=t)
         for n in range(1, actions + 1):
             if n % 40 == 0:
                 table.judge(JudgeUndo(t + n, "misread"))

@@ -13,6 +13,7 @@ import pytest
 from cases import cases
 from printed import need_pango, read_pdf
 from random_play import RandomPlay
+from seats import sit
 
 from pi_controller.cli import main
 from pi_controller.errors import JournalError, MatError, UsageError
@@ -34,9 +35,8 @@ from pi_controller.referee.judge import (
     JudgeSet,
     JudgeUndo,
 )
-from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
-from pi_controller.table.table import Command, Table
+from pi_controller.table.table import Command
 from pi_controller.text import strip_controls
 from pi_controller.web.score_sheet import print_sheet
 
@@ -52,8 +52,7 @@ TAGS = set("html head meta title style body h1 p table thead tbody tr th td div 
 
 
 def table_of(journal, name, options=None, teams=("Red", "Blue"), t=1_700_000_000.0):
-    game = registry.game(name, options or {})
-    return Table(journal, game, dict(zip("AB", teams, strict=True)), referee_for(game, None, bytes), t)
+    return sit(journal, name, options, dict(zip("AB", teams, strict=True)), t)
 
 
 @pytest.fixture

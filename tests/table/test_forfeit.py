@@ -6,6 +6,7 @@ import random
 import msgspec
 import pytest
 from random_play import steps
+from seats import sit
 
 from pi_controller.cli.replay import game_replay as replay
 from pi_controller.display.i18n import ENGLISH
@@ -17,19 +18,12 @@ from pi_controller.record.file import read
 from pi_controller.record.writing import write
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAction
-from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.runtime.console import execute_line
-from pi_controller.table.table import Table, journalled_game
 from pi_controller.table.view import View
 from pi_controller.web.score_sheet import print_sheet
 
 TEAMS = {"A": "Red", "B": "Blå"}
-
-
-def sit(journal, name):
-    game = journalled_game(journal, registry.game(name))
-    return Table(journal, game, TEAMS, referee_for(game, None, bytes), 0.0)
 
 
 @pytest.mark.parametrize("begun", [True, False])
@@ -37,7 +31,7 @@ def sit(journal, name):
 def test_a_forfeit_at_the_table(name, begun, tmp_path, capsys):
     path = tmp_path / "game.sqlite"
     with Journal(path) as journal:
-        table = sit(journal, name)
+        table = sit(journal, name, teams=TEAMS)
         for _, action, _, _ in steps(random.Random(4), table.game, 6 * begun, ends=0.0):
             table.judge(JudgeAction(1.0, action))
         assert execute_line(table, "forfeit C", 50.0) != "entered"

@@ -7,6 +7,7 @@ import stat
 import pytest
 from cases import cases
 from corruptions import KINDS, TARGETS, hurt, one_case, play_journal, saved
+from seats import sit
 
 from pi_controller.cli import main
 from pi_controller.errors import DamagedJournalError, JournalError
@@ -15,11 +16,8 @@ from pi_controller.journal.journal import Journal
 from pi_controller.journal.verify import verify_journal
 from pi_controller.referee.facts import CommitmentWithdrawn, Ready
 from pi_controller.referee.judge import JudgeAction
-from pi_controller.referee.selection import referee_for
-from pi_controller.rules.registry import game
-from pi_controller.table.table import MAINTAIN_EVERY_S, Table
+from pi_controller.table.table import MAINTAIN_EVERY_S
 
-DAKOTA = game("dakota")
 PAGE = 4096
 
 
@@ -138,7 +136,7 @@ def test_slow_reader_does_not_hold_the_writer(tmp_path):
 @pytest.fixture
 def table(tmp_path):
     with Journal(tmp_path / "game.sqlite") as journal:
-        yield Table(journal, DAKOTA, {"A": "Red", "B": "Blue"}, referee_for(DAKOTA, None, bytes), 0.0)
+        yield sit(journal)
 
 
 def test_moved_journal_halts_play_until_restored(table):
@@ -175,7 +173,7 @@ def test_deleted_journal_can_be_restored_from_rescue(table):
 
 def test_replaced_journal_is_not_written(table, tmp_path):
     with Journal(tmp_path / "other.sqlite") as other:
-        Table(other, DAKOTA, {"A": "X", "B": "Y"}, referee_for(DAKOTA, None, bytes), 0.0)
+        sit(other, teams={"A": "X", "B": "Y"})
     before = (tmp_path / "other.sqlite").read_bytes()
     (tmp_path / "other.sqlite").replace(table.journal.path)
     table.maintain(1.0)

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import seats
 
 from pi_controller.errors import JournalError
 from pi_controller.journal.journal import Journal
@@ -22,13 +23,11 @@ from pi_controller.referee.judge import (
     JudgeSensors,
     JudgeUndo,
 )
-from pi_controller.referee.selection import referee_for
-from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError
 from pi_controller.sensing.events import Link, SensorFault, SensorFaultsChange
 from pi_controller.sensing.strikes import StrikeSettings
 from pi_controller.table.backup import Backup
-from pi_controller.table.table import Command, StaleCommandError, Table
+from pi_controller.table.table import Command, StaleCommandError
 
 TEAMS = {"A": "Red", "B": "Blue"}
 BEGUN = 1_793_000_000.0
@@ -41,8 +40,7 @@ def journal(tmp_path):
 
 
 def sit(journal, game="dakota", options=None, t=BEGUN):
-    rules = registry.game(game, {"points": 1} if game == "dakota" and options is None else options or {})
-    return Table(journal, rules, TEAMS, referee_for(rules, None, bytes), t)
+    return seats.sit(journal, game, options or ({"points": 1} if game == "dakota" else {}), t=t)
 
 
 def finish(table, t=BEGUN + 10.0):

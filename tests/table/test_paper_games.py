@@ -5,6 +5,7 @@ import random
 
 import msgspec
 import pytest
+import seats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,10 +13,8 @@ from pi_controller.journal.journal import Journal
 from pi_controller.record.notation import format_action
 from pi_controller.referee.facts import ActionPlayed, Undone
 from pi_controller.referee.history import fold
-from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.runtime.console import execute_line, parse_line
-from pi_controller.table.table import Table, journalled_game
 from pi_controller.table.view import View
 
 TEAMS = {"A": "Upper", "B": "Lower"}
@@ -46,8 +45,7 @@ def test_all_games_except_dakota_are_covered():
 
 
 def sit(journal, name, t=0.0):
-    game = journalled_game(journal, registry.game(name, OPTIONS[name]))
-    return Table(journal, game, TEAMS, referee_for(game, None, bytes), t)
+    return seats.sit(journal, name, OPTIONS[name], TEAMS, t)
 
 
 def lines_of(name, seed=1):

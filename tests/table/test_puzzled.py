@@ -3,16 +3,16 @@
 import logging
 
 import pytest
+from seats import sit
 
 from pi_controller.display import phrases
 from pi_controller.referee.facts import Question
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer
-from pi_controller.referee.selection import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules.base import IllegalActionError
-from pi_controller.rules.registry import game, names
+from pi_controller.rules.registry import names
 from pi_controller.sensing.events import Strike
-from pi_controller.table.table import RULES_REFUSED, Table
+from pi_controller.table.table import RULES_REFUSED
 
 BEGIN = {
     "dakota": {"do": "toss", "winner": "A"},
@@ -28,8 +28,7 @@ def refuse(*args):
 
 @pytest.fixture(params=names())
 def table(request, memory_journal):
-    rules = game(request.param)
-    return Table(memory_journal(), rules, {}, referee_for(rules, None, bytes))
+    return sit(memory_journal(), request.param, teams={})
 
 
 @pytest.mark.parametrize("what", ["_handle_timeout", "_handle_event"])

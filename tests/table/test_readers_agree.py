@@ -5,6 +5,7 @@ from dataclasses import replace
 from io import StringIO
 
 import msgspec
+from seats import sit
 
 from pi_controller.cli.replay import game_replay as replay
 from pi_controller.display.i18n import ENGLISH
@@ -20,7 +21,6 @@ from pi_controller.referee.selection import referee_for
 from pi_controller.referee.stream import Pipe
 from pi_controller.rules.registry import game
 from pi_controller.sensing.events import Link
-from pi_controller.table.table import Table
 from pi_controller.web import event_log
 
 TOSS = {"do": "toss", "winner": "A"}
@@ -31,7 +31,7 @@ class Both:
 
     def __init__(self, journal, name="dakota"):
         self.game = game(name)
-        self.table = Table(journal, self.game, {}, referee_for(self.game, None, bytes))
+        self.table = sit(journal, self.game, teams={})
         self.out = []
         self.pipe = Pipe(self.game, referee_for(self.game, None, bytes), self.out.append)
         self.pipe.history = History(self.game)

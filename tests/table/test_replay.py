@@ -5,6 +5,7 @@ import random
 
 import pytest
 from random_play import legal_action
+from seats import sit
 
 from pi_controller.cli.replay import game_replay as main
 from pi_controller.errors import JournalError, UsageError
@@ -24,7 +25,6 @@ from pi_controller.referee.judge import (
     JudgeSet,
     JudgeUndo,
 )
-from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.rules.registry import game
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
@@ -51,7 +51,7 @@ def path(tmp_path):
     dakota = game("dakota", {"points": 3})
     path = tmp_path / "game.sqlite"
     with Journal(path) as journal:
-        table = Table(journal, dakota, {"A": "Red", "B": "Blue"}, DakotaReferee(dakota, None, bytes))
+        table = sit(journal, dakota)
         table.mat_event(Link(0.0, up=True))
         table.mat_event(Button(1.0, "toss_a"))
         for pad in (3, 1, 4, 2):
@@ -209,7 +209,7 @@ def test_judged_game_replays_like_its_record(name, tmp_path, capsys):
     rules = registry.game(name)
     path = tmp_path / "game.sqlite"
     with Journal(path) as journal:
-        table = Table(journal, rules, {"A": "Red", "B": "Blue"}, referee_for(rules, None, bytes))
+        table = sit(journal, rules)
         for n in range(400):
             if table.view.phase == "over":
                 break

@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+from seats import TEAMS, hide, sit
 
 from pi_controller.errors import JournalError
 from pi_controller.games.dakota.referee import DakotaReferee
@@ -16,13 +17,6 @@ from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, Hand
 from pi_controller.table.table import Table, commitment_context, journalled_game
 from pi_controller.table.view import View
 
-TEAMS = {"A": "Red", "B": "Blue"}
-
-
-def sit(journal, t=0.0, **options):
-    dakota = game("dakota", options)
-    return Table(journal, dakota, TEAMS, DakotaReferee(dakota, None, bytes), t)
-
 
 @pytest.fixture
 def journal(tmp_path):
@@ -33,14 +27,6 @@ def journal(tmp_path):
 @pytest.fixture
 def table(journal):
     return sit(journal)
-
-
-def hide(table, pad, t=3.0):
-    for p in (1, 2, 3, 4):
-        table.mat_event(HandIn(t - 2.0, p))
-        table.mat_event(HandOut(t - 2.0, p))
-    table.mat_event(BeadsAtRest(t - 1.0, (Bead(pad),)))
-    table.mat_event(Button(t - 1.0, "ready"))
 
 
 def break_disk(journal):
@@ -72,7 +58,7 @@ class Broken:
 
 
 def test_fresh_journal_opens_with_game_and_options(journal):
-    table = sit(journal, points=3)
+    table = sit(journal, options={"points": 3})
     opened = journal.read_opening()
     assert isinstance(opened, GameOpened)
     assert (opened.game, opened.options["points"], opened.teams) == ("dakota", 3, TEAMS)
@@ -80,7 +66,7 @@ def test_fresh_journal_opens_with_game_and_options(journal):
 
 
 def test_resumed_journal_uses_its_game_and_names(journal):
-    sit(journal, points=3).judge(JudgeAction(1.0, {"do": "toss", "winner": "B"}))
+    sit(journal, options={"points": 3}).judge(JudgeAction(1.0, {"do": "toss", "winner": "B"}))
     mine = journalled_game(journal, game("dakota", {"points": 5}))
     assert mine.settings["points"] == 3
     table = Table(journal, mine, {"A": "X", "B": "Y"}, DakotaReferee(mine, None, bytes), 5.0)
@@ -89,7 +75,7 @@ def test_resumed_journal_uses_its_game_and_names(journal):
 
 
 def test_another_game_in_the_settings_is_refused(journal):
-    sit(journal, points=3)
+    sit(journal, options={"points": 3})
 
     class Other:
         name, version = "ojibwe", "1"
@@ -97,7 +83,7 @@ def test_another_game_in_the_settings_is_refused(journal):
     with pytest.raises(JournalError, match="holds a game of dakota 1, not ojibwe 1"):
         journalled_game(journal, Other())
     with pytest.raises(JournalError, match="other options"):
-        sit(journal, points=4)
+        sit(journal, options={"points": 4})
 
 
 def test_view_object_changes_with_the_story_alone(table):

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from seats import TEAMS, sit
 
 from pi_controller.cli.journals import game_export as export
 from pi_controller.cli.journals import game_verify as verify
@@ -13,10 +14,8 @@ from pi_controller.journal.sheet import sheet_of
 from pi_controller.record.writing import write
 from pi_controller.referee.facts import TeamsNamed
 from pi_controller.referee.judge import JudgeAction, JudgeNewGame, JudgeTeams, JudgeUndo
-from pi_controller.referee.selection import referee_for
-from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
-from pi_controller.table.table import Command, StaleCommandError, Table
+from pi_controller.table.table import Command, StaleCommandError
 from pi_controller.text import MAX_NAME_CHARS
 
 NAMES = {"A": "Big Coulee", "B": "Long Hollow"}
@@ -27,11 +26,6 @@ TOSS = {"do": "toss", "winner": "A"}
 def journal(tmp_path):
     with Journal(tmp_path / "table.sqlite") as journal:
         yield journal
-
-
-def sit(journal, game="dakota", options=None):
-    rules = registry.game(game, options or {})
-    return Table(journal, rules, {"A": "A", "B": "B"}, referee_for(rules, None, bytes), 0.0)
 
 
 def name(table, t=1.0, a=NAMES["A"], b=NAMES["B"]):
@@ -85,7 +79,7 @@ def test_invalid_team_name_changes_no_record(journal, a, b):
     before = journal.seq
     with pytest.raises(InvalidActionError, match="name"):
         name(table, 1.0, a, b)
-    assert (journal.seq, table.view.teams) == (before, {"A": "A", "B": "B"})
+    assert (journal.seq, table.view.teams) == (before, TEAMS)
 
 
 def test_players_are_no_teams(journal):

@@ -4,6 +4,7 @@ import json
 import unicodedata
 
 import pytest
+from seats import sit
 
 from pi_controller.cli.journals import game_export as export
 from pi_controller.cli.journals import game_record as record
@@ -15,10 +16,9 @@ from pi_controller.journal.journal import Journal
 from pi_controller.record.file import read
 from pi_controller.referee.facts import CommandIssued, ProtestRuled
 from pi_controller.referee.judge import JudgeAction, JudgeProtest, JudgeRuling
-from pi_controller.referee.selection import referee_for
 from pi_controller.rules import registry
 from pi_controller.runtime.console import parse_line
-from pi_controller.table.table import Command, Table
+from pi_controller.table.table import Command
 from pi_controller.text import strip_controls
 from pi_controller.web import api, requests
 
@@ -58,10 +58,9 @@ def test_strip_controls_removes_every_unseen_character():
 
 def play(path, reason):
     """Play a little with `reason` wherever words are given, as an older version wrote them; return the view."""
-    rules = registry.game("dakota", {})
     names = {"A": "Big Coulee", "B": reason[:60]}
     journal = Journal(path)
-    table = Table(journal, rules, names, referee_for(rules, None, bytes))
+    table = sit(journal, teams=names)
     calls = (
         JudgeAction(1.0, {"do": "toss", "winner": "A"}),
         JudgeProtest(2.0, "A", reason),

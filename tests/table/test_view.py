@@ -4,12 +4,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from seats import sit
 
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.json_lines import parse_line
-from pi_controller.referee.selection import referee_for
-from pi_controller.rules.registry import game
-from pi_controller.table.table import Table
 from pi_controller.table.view import View
 
 PLAYED = {
@@ -72,9 +70,8 @@ SENT = Path(__file__).with_name("views.jsonl")
 
 def sent(name, path):
     """Yield the JSON of the view after each line of a game; of hands in Hampa Apena only what came of them."""
-    rules = game(name)
     with Journal(path, token=bytes) as journal:
-        table = Table(journal, rules, {"A": "Red", "B": "Blue"}, referee_for(rules, None, bytes))
+        table = sit(journal, name)
         for line in PLAYED[name].strip().splitlines():
             event = parse_line(line.encode())
             table.tick(event.t)

@@ -1,34 +1,18 @@
 """What a judge who sets the table leaves of what was before: no seal of another hide, no clock of a game not begun."""
 
 import pytest
+from seats import hide, sit
 
 from pi_controller.referee.judge import JudgeAction, JudgeSet
-from pi_controller.referee.selection import referee_for
-from pi_controller.rules.registry import game
-from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
-from pi_controller.table.table import Table
+from pi_controller.sensing.events import Button, Link, Strike
 
 HOUR = 3600.0
 
 
-def sit(journal, name):
-    rules = game(name)
-    table = Table(journal, rules, {}, referee_for(rules, None, bytes))
-    table.mat_event(Link(0.5, up=True))
-    return table
-
-
-def hide(table, pad):
-    for p in (1, 2, 3, 4):
-        table.mat_event(HandIn(1.0, p))
-        table.mat_event(HandOut(1.0, p))
-    table.mat_event(BeadsAtRest(2.0, (Bead(pad),)))
-    table.mat_event(Button(2.0, "ready"))
-
-
 @pytest.fixture
 def missed_once(memory_journal):
-    table = sit(memory_journal(), "dakota")
+    table = sit(memory_journal())
+    table.mat_event(Link(0.5, up=True))
     table.mat_event(Button(1.0, "toss_a"))
     hide(table, 3)
     table.mat_event(Strike(3.0, (1,)))
@@ -49,6 +33,7 @@ def test_continued_hide_leaves_its_commitment_withdrawn(missed_once):
 
 def test_a_duo_has_no_clock(memory_journal):
     table = sit(memory_journal(), "slahal")
+    table.mat_event(Link(0.5, up=True))
     duo = table.game.sheet(table.story.state)
     table.judge(JudgeAction(1.0, {"do": "duo", "A": True, "B": False}))
     won = table.game.sheet(table.story.state)

@@ -4,15 +4,13 @@ import re
 from html import unescape
 
 import pytest
+import seats
 
 from pi_controller.display.i18n import ENGLISH
 from pi_controller.journal.journal import Journal
 from pi_controller.record.file import read
 from pi_controller.referee.judge import JudgeAction, JudgeClose, JudgeNewGame
-from pi_controller.referee.selection import referee_for
-from pi_controller.rules import registry
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link
-from pi_controller.table.table import Table
 from pi_controller.web import games_page
 from pi_controller.web.games_page import games_routes
 from pi_controller.web.server import WebServer
@@ -23,8 +21,7 @@ TOSS, MISS = {"do": "toss", "winner": "A"}, {"do": "hit", "found": False}
 
 
 def sit(journal, game="dakota", options=None, names=("Red", "Blue"), t=BEGUN):
-    rules = registry.game(game, {"points": 1} if options is None else options)
-    return Table(journal, rules, dict(zip("AB", names, strict=True)), referee_for(rules, None, bytes), t)
+    return seats.sit(journal, game, options or {"points": 1}, dict(zip("AB", names, strict=True)), t)
 
 
 def play_games(folder, number=1, names=("Red", "Blue")):
