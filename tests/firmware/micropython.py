@@ -111,7 +111,7 @@ def firmware_files():
     """Return the portable files as they lie on the board, and the boards that stand in for it."""
     paths = ["firmware/events.py", "firmware/guards.py", "firmware/sampler.py"]
     paths += ["pi_controller/board/frames.py", "pi_controller/board/wire.py"]
-    paths += ["tests/firmware/playback.py", "tests/firmware/still.py"]
+    paths += ["tests/firmware/playback.py"]
     return {Path(path).name: (ROOT / path).read_bytes() for path in paths}
 
 

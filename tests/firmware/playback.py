@@ -1,9 +1,11 @@
-"""The face of the board, played from a recording. Runs under CPython and MicroPython alike.
+"""Two faces of the board without chips. They run under CPython and MicroPython alike.
 
-A recording is JSON: `steps`, each [time in us, bytes heard (hex), blocks [[number, samples (hex)], ...]], and the
-readings `touch` and `magnet` (hex, "" for a bus error), which are used in turn and over again.
+One plays a recording, which is JSON: `steps`, each [time in us, bytes heard (hex), blocks [[number, samples (hex)],
+...]], and the readings `touch` and `magnet` (hex, "" for a bus error), which are used in turn and over again. The other
+makes no object itself, to see whether the sampler does.
 """
 
+import gc
 import json
 
 try:
@@ -12,15 +14,53 @@ except ImportError:
     from ubinascii import hexlify, unhexlify
 
 
-class PlaybackBoard:
-    SAMPLE_HZ = 4000
-    BLOCK = 32
-    PADS = 4
-    TOUCH_HZ = 50
-    MAGNET_HZ = 20
-    PIXELS = 69
-    magnets = 16
+PASS_US = 1000
 
+
+class Quiet:
+    """A board that measures, paints and lights nothing."""
+
+    SAMPLE_HZ, BLOCK, PADS, TOUCH_HZ, MAGNET_HZ, PIXELS = 4000, 32, 4, 50, 20, 69
+    magnets = 16
+    heard = b""
+
+    def read(self):
+        heard = self.heard
+        self.heard = b""
+        return heard
+
+    def check_wiring(self):
+        return 0
+
+    def charge(self, buf):
+        return False
+
+    def show(self):
+        return True
+
+    def bias(self, on):
+        pass
+
+    def build(self, built):
+        pass
+
+    def paint(self, first, colours):
+        pass
+
+    def flush(self):
+        pass
+
+    def calm(self):
+        pass
+
+    def feed(self):
+        pass
+
+    def light(self, state):
+        pass
+
+
+class PlaybackBoard(Quiet):
     def __init__(self, recording, seal):
         self.seal = seal
         self.id = b"\x00\x11\x22\x33\x44\x55\x66\x77"
@@ -33,7 +73,6 @@ class PlaybackBoard:
         self.sent = []
         self.log = []
         self.us = 0
-        self.heard = b""
         self._blocks = []
         self._touch = [unhexlify(reading) for reading in recording["touch"]]
         self._magnet = [unhexlify(reading) for reading in recording["magnet"]]
@@ -66,18 +105,6 @@ class PlaybackBoard:
         buf[:] = reading
         return True
 
-    def charge(self, buf):
-        return False
-
-    def bias(self, on):
-        pass
-
-    def check_wiring(self):
-        return 0
-
-    def build(self, built):
-        pass
-
     def magnet(self, i, buf, at):
         reading = self._magnet[self._measured % len(self._magnet)]
         self._measured += 1
@@ -87,16 +114,8 @@ class PlaybackBoard:
         buf[at : at + 6] = reading
         return True
 
-    def read(self):
-        data = self.heard
-        self.heard = b""
-        return data
-
     def send(self, body, number):
         self.sent.append(self.seal(body, number))
-
-    def flush(self):
-        pass
 
     def paint(self, first, colours):
         self.log.append((first, hexlify(colours).decode()))
@@ -107,9 +126,6 @@ class PlaybackBoard:
 
     def calm(self):
         self.log.append("calm")
-
-    def feed(self):
-        pass
 
     def light(self, state):
         self.log.append(state)
@@ -143,3 +159,72 @@ def rate(sampler, ticks_us, ticks_diff, blocks=2000):
         if i % 100 == 99:
             board.sent = board.sent[-1:]
     return (work.frame_number, ticks_diff(ticks_us(), began))
+
+
+class StillBoard(Quiet):
+    def __init__(self, up_us):
+        self.id = bytes(8)
+        self.boot_count = self.boot_reason = 1
+        self.overflows = self.early = self.i2c_errors = 0
+        self.news = []
+        self._up_us = up_us
+        self._ticks = up_us & 0x3FFFFFFF
+        self._block = up_us // 8000
+        self._since = 0
+        self.sent = 0
+        self.samples = bytes(range(256))
+        self.counts = b"\xbc\x02" * 12
+
+    def now_us(self):
+        return self._up_us
+
+    def ticks(self):
+        self._ticks = self._ticks + PASS_US & 0x3FFFFFFF
+        self._since += PASS_US
+        return self._ticks
+
+    def piezo(self, buf):
+        if self._since < 8000:
+            return -1
+        self._since -= 8000
+        self._block += 1
+        for i in range(256):
+            buf[i] = self.samples[i]
+        return self._block
+
+    def touch(self, buf):
+        for i in range(24):
+            buf[i] = self.counts[i]
+        return True
+
+    def magnet(self, i, buf, at):
+        buf[at] = i
+        return True
+
+    def send(self, body, number):
+        self.sent += 1
+
+
+def made(sampler, up_us, seconds=2):
+    """Return how many bytes of memory a streaming board's passes take in `seconds`, and how many frames it sent."""
+    board = StillBoard(up_us)
+    work = sampler.Sampler(board)
+    wire = sampler.wire
+    board.heard = wire.seal(wire.hello_body(), 0)
+    for _ in range(1500):  # its self test, and its first second
+        work.step()
+    board.heard = wire.seal(wire.ack_body(2), 1)
+    for _ in range(500):
+        work.step()
+    passes = seconds * 1_000_000 // PASS_US
+    sent = board.sent
+    gc.collect()
+    gc.disable()
+    before = gc.mem_alloc()
+    step = work.step
+    while passes:
+        passes -= 1
+        step()
+    after = gc.mem_alloc()
+    gc.enable()
+    return after - before, board.sent - sent

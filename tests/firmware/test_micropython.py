@@ -102,7 +102,7 @@ def test_byte_for_byte_the_same(tmp_path, seed):
 
 @pytest.mark.parametrize("up_us", [*UP_US.values()][:: cases(2, 1)])
 def test_a_streaming_board_makes_no_object(tmp_path, up_us):
-    code = f"import sampler, still\nprint(*still.made(sampler, {up_us}))\n"
+    code = f"import sampler, playback\nprint(*playback.made(sampler, {up_us}))\n"
     made, sent = map(int, in_micropython(code, micropython.firmware_files(), tmp_path).split())
     assert sent == pytest.approx(2 * (125 + 50 + 20 + 1), abs=3)
     assert made <= 16  # one number of the test's own
