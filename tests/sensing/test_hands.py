@@ -411,6 +411,9 @@ def test_hand_that_leaves_a_damp_trail_is_out_unsurely() -> None:
     cloth = Cloth(np.random.default_rng(4))
     cloth.wait(1.0)
     cloth.wait(1.0, {2: (170.0, 45.0)})
+    cloth.wait(1.0, {2: (170.0, 0.5 * 45.0)})
+    cloth.wait(4.0, {2: (170.0, 45.0)})
+    assert cloth.story() == [("in", 2)], "it came back"
     left = cloth.t
     cloth.wait(5.0, {2: (170.0, 0.5 * 45.0)})
     assert [(type(e), e.pad, e.sure) for e in cloth.events] == [(HandIn, 2, True), (HandOut, 2, False)]
