@@ -95,25 +95,22 @@ def test_changed_record_is_detected(tmp_path, change):
     assert "recover" in error.value.hint
 
 
-def test_removed_last_record_is_detected(tmp_path):
+@pytest.mark.parametrize(
+    ("trigger", "statement", "error"),
+    [
+        ("facts_remain", "DELETE FROM facts WHERE seq = 2", "states 2 records and its last record is 1"),
+        ("meta_remains", "DELETE FROM meta WHERE key = 'epoch'", "does not name its journal"),
+    ],
+    ids=["last record", "epoch"],
+)
+def test_removed_row_is_detected_when_opening(tmp_path, trigger, statement, error):
     path = tmp_path / "game.sqlite"
     with Journal(path) as journal:
         journal.append([OPENED])
         journal.append([CommitmentWithdrawn(1.0, "one")])
     with closing(sqlite3.connect(path)) as db, db:
-        db.execute("DROP TRIGGER facts_remain")
-        db.execute("DELETE FROM facts WHERE seq = 2")
+        db.execute(f"DROP TRIGGER {trigger}")
+        db.execute(statement)
     for read_only in (False, True):
-        with pytest.raises(JournalError, match="states 2 records and its last record is 1"):
-            Journal(path, read_only=read_only)
-
-
-def test_journal_without_epoch_is_refused(tmp_path):
-    path = tmp_path / "game.sqlite"
-    Journal(path).close()
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("DROP TRIGGER meta_remains")
-        db.execute("DELETE FROM meta WHERE key = 'epoch'")
-    for read_only in (False, True):
-        with pytest.raises(JournalError, match="does not name its journal"):
+        with pytest.raises(JournalError, match=error):
             Journal(path, read_only=read_only)
