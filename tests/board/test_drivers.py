@@ -133,7 +133,7 @@ def test_broken_driver_names_its_package(settings):
 @pytest.mark.usefixtures("outside")
 def test_doctor_names_an_unreachable_board_driver(settings, tmp_path):
     settings('[board]\nport = "garden"\n[strips]\nkind = "lamps"\n')
-    report, _ = examine(tmp_path / "table.toml", None, lambda _: None)
+    report, _ = examine(tmp_path / "table.toml", lambda _: None)
     lines = {line.name: line for line in report.lines}
     assert (lines["port"].outcome, lines["port"].message) == ("fail", "no reply from the garden")
     assert lines["light strips"].outcome == "pass"
