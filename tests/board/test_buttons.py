@@ -9,52 +9,76 @@ from gpiozero.pins.mock import MockFactory, MockPin
 from pi_controller.board.buttons import MIN_PRESS_S, NAMES, GpioButtons, MockButtons
 from pi_controller.board.interfaces import ButtonsError
 from pi_controller.config import Settings
-from pi_controller.pinmap import pinmap
 from pi_controller.testing import ButtonsContract
 from pi_controller.tools import pin_checks
 
-PINS = {**pinmap().pi.buttons, "ready_a": 26, "ready_b": 27}
-"""Those of the drawn mat, and a host's two ready buttons on free pins."""
 
+class HeldPin(MockPin):
+    """A pin whose button is held down while it is opened: the pull-up does not win."""
 
-class GpioRig:
-    """Contacts played on gpiozero's mock pins; the clock stands at the edge that is being played."""
-
-    def __init__(self, factory=None):
-        self.now = 0.0
-        self.factory = factory or MockFactory()
-        self.buttons = GpioButtons(PINS, lambda: self.now, factory=self.factory)
-        self.plan = []
-
-    def contact(self, name, t, closed):
-        self.plan.append((t, name, closed))
-
-    def run_to(self, t, tick=0.01):
-        steps = [(self.now + n * tick, None, None) for n in range(1, round((t - self.now) / tick) + 1)]
-        for at, name, closed in sorted(self.plan + steps, key=lambda step: step[0]):
-            self.now = at
-            if name is None:
-                self.buttons.tick(at)
-            else:
-                pin = self.factory.pin(PINS[name])
-                pin.drive_low() if closed else pin.drive_high()
-        self.plan = []
-
-    def close(self):
-        self.buttons.close()
-        self.factory.reset()
+    def _set_pull(self, value):
+        self._pull = value
+        self.drive_low()
 
 
 class TestGpioButtons(ButtonsContract):
+    pin_class = MockPin
+
     def open_buttons(self, options):
-        factory = MockFactory()
-        self.opened.callback(factory.reset)
+        self.factory = MockFactory(pin_class=self.pin_class)
+        self.opened.callback(self.factory.reset)
+        self.pins = options.pins
 
         def contact(name, closed):
-            pin = factory.pin(options.pins[name])
+            pin = self.factory.pin(options.pins[name])
             pin.drive_low() if closed else pin.drive_high()
 
-        return GpioButtons(options.pins, options.clock, options.settle_s, factory=factory), contact
+        return GpioButtons(options.pins, options.clock, options.settle_s, factory=self.factory), contact
+
+    def test_pins_are_pulled_up_inputs_without_gpiozero_debounce(self):
+        self.make()
+        for pin in map(self.factory.pin, self.pins.values()):
+            assert (pin.function, pin.pull, pin.bounce) == ("input", "up", None)
+
+    def test_button_closed_at_start_needs_release_first(self):
+        self.pin_class = HeldPin
+        buttons, heard = self.make()
+        self.run_to(buttons, 0.5)
+        assert heard == []
+        self.plan = [(0.6, "ready", False), (0.8, "ready", True)]
+        self.run_to(buttons, 1.0)
+        assert heard == [("ready", 0.8)]
+
+    def test_lost_release_edge_is_recovered_from_pin_level(self):
+        # the release of one press was never told: the level heals it, and the next press counts
+        buttons, heard = self.make()
+        self.press("ready", 0.1, held_s=0.2)
+        device = buttons.devices["ready"]
+        tell, device.when_deactivated = device.when_deactivated, lambda: None
+        self.run_to(buttons, 0.5)
+        device.when_deactivated = tell
+        self.press("ready", 0.6)
+        self.run_to(buttons, 1.0)
+        assert heard == [("ready", 0.1), ("ready", 0.6)]
+
+    def test_late_release_edge_of_spike_is_no_press(self):
+        # the first edge is told at once, the second lies in a busy thread: the level already says open
+        buttons, heard = self.make()
+        buttons.devices["ready"].when_deactivated = lambda: None
+        self.press("ready", 0.101, held_s=0.001)
+        self.run_to(buttons, 0.5)
+        assert heard == []
+
+    def test_edges_from_another_thread_are_reported_by_tick(self):
+        buttons, _ = self.make()
+        threads = []
+        buttons.listen(lambda name, t: threads.append((name, threading.get_ident())))
+        self.now = 0.1
+        with ThreadPoolExecutor(1) as finger:
+            finger.submit(self.contact, "ready", True).result()
+        assert threads == []
+        buttons.tick(0.1 + 2 * MIN_PRESS_S)
+        assert threads == [("ready", threading.get_ident())]
 
 
 class TestMockButtons(ButtonsContract):
@@ -72,79 +96,6 @@ def test_presses_before_listen_are_dropped():
     buttons.press("shown", 0.6)
     buttons.tick(1.0)
     assert heard == [("shown", 0.6)]
-
-
-# gpiozero alone
-
-
-@pytest.fixture
-def gpio():
-    rig = GpioRig()
-    rig.heard = []
-    rig.buttons.listen(lambda name, t: rig.heard.append((name, t)))
-    yield rig
-    rig.close()
-
-
-def test_pins_are_pulled_up_inputs_without_gpiozero_debounce(gpio):
-    for pin in map(gpio.factory.pin, PINS.values()):
-        assert (pin.function, pin.pull, pin.bounce) == ("input", "up", None)
-
-
-class HeldPin(MockPin):
-    """A pin whose button is held down while it is opened: the pull-up does not win."""
-
-    def _set_pull(self, value):
-        self._pull = value
-        self.drive_low()
-
-
-def test_button_closed_at_start_needs_release_first():
-    rig = GpioRig(MockFactory(pin_class=HeldPin))
-    heard = []
-    rig.buttons.listen(lambda name, t: heard.append((name, t)))
-    rig.run_to(0.5)
-    assert heard == []
-    rig.contact("ready", 0.6, False)
-    rig.contact("ready", 0.8, True)
-    rig.run_to(1.0)
-    assert heard == [("ready", 0.8)]
-    rig.close()
-
-
-def test_lost_release_edge_is_recovered_from_pin_level(gpio):
-    # the release of one press was never told: the level heals it, and the next press counts
-    gpio.contact("ready", 0.1, True)
-    gpio.run_to(0.2)
-    device = gpio.buttons.devices["ready"]
-    tell, device.when_deactivated = device.when_deactivated, lambda: None
-    gpio.contact("ready", 0.3, False)
-    gpio.run_to(0.5)
-    device.when_deactivated = tell
-    gpio.contact("ready", 0.6, True)
-    gpio.run_to(1.0)
-    assert gpio.heard == [("ready", 0.1), ("ready", 0.6)]
-
-
-def test_late_release_edge_of_spike_is_no_press(gpio):
-    # the first edge is told at once, the second lies in a busy thread: the level already says open
-    device = gpio.buttons.devices["ready"]
-    device.when_deactivated = lambda: None
-    gpio.contact("ready", 0.101, True)
-    gpio.contact("ready", 0.102, False)
-    gpio.run_to(0.5)
-    assert gpio.heard == []
-
-
-def test_edges_from_another_thread_are_reported_by_tick(gpio):
-    threads = []
-    gpio.buttons.listen(lambda name, t: threads.append((name, threading.get_ident())))
-    gpio.now = 0.1
-    with ThreadPoolExecutor(1) as finger:
-        finger.submit(gpio.factory.pin(PINS["ready"]).drive_low).result()
-    assert threads == []
-    gpio.buttons.tick(0.1 + 2 * MIN_PRESS_S)
-    assert threads == [("ready", threading.get_ident())]
 
 
 def test_a_pin_taken_twice_gives_all_pins_back():
