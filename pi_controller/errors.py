@@ -77,15 +77,15 @@ class SettingsError(MatError, ValueError):
 class PortError(MatError, OSError):
     """The port of the mat board cannot be opened, read or written.
 
-    `public` is the message and hint in one line, for the journal and the pages; give it if either of them contains a
-    path.
+    `public` is the message and hint in one line, for the journal and the pages: give it a message of its own if this
+    one contains a path, and put what they should not show of the hint into `private`, its end.
     """
 
     code = "port"
 
-    def __init__(self, message: str, hint: str = "", public: str = "") -> None:
-        super().__init__(message, hint)
-        self.public = public or (f"{message}: {hint}" if hint else message)
+    def __init__(self, message: str, hint: str = "", public: str = "", *, private: str = "") -> None:
+        super().__init__(message, hint + private)
+        self.public = ": ".join(filter(None, (public or message, hint)))
 
 
 class JournalError(MatError, RuntimeError):

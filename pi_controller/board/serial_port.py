@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from pi_controller.errors import PortError, describe_error
 from pi_controller.extras import MissingExtraError, requires_extra
 from pi_controller.host.platform import TerminalError
+from pi_controller.text import mark
 
 if TYPE_CHECKING:
     pass
@@ -50,7 +51,7 @@ class SerialPort:
             with requires_extra("board", "the board's port"):
                 import serial  # noqa: PLC0415 - a table without a board needs none
         except MissingExtraError as error:
-            raise PortError(error.message, error.hint, error.message) from error
+            raise PortError(error.message, private=error.hint) from error
         self.name = device
         self._timeout_error = serial.SerialTimeoutException
         self.serial = serial.Serial(
@@ -124,31 +125,31 @@ class SerialPort:
 
 def no_board_error(device: str, choices: str = "") -> PortError:
     """Return the error for a missing `device`; `choices` names other ports."""
-    hint = "check the USB cable"
-    return PortError(f"there is no board at {device}", hint + choices, f"there is no board at its port: {hint}")
+    public = mark("there is no board at its port")
+    return PortError(f"there is no board at {device}", "check the USB cable", public, private=choices)
 
 
 def port_busy_error(device: str) -> PortError:
     """Return the error for a `device` held by another program."""
-    hint = "stop it: a serial monitor, or a second table on this board"
-    return PortError(f"another program is using {device}", hint, f"another program is using the board's port: {hint}")
+    hint = mark("stop it; it is a serial monitor, or a second table on this board")
+    return PortError(f"another program is using {device}", hint, "another program is using the board's port")
 
 
 def board_gone_error(device: str) -> PortError:
     """Return the error for a board at `device` that was unplugged while open."""
-    hint = "check the USB cable; play goes on from the judge's console"
-    return PortError(f"the board at {device} is disconnected", hint, f"the board is disconnected: {hint}")
+    hint = mark("check the USB cable; play goes on from the judge's console")
+    return PortError(f"the board at {device} is disconnected", hint, "the board is disconnected")
 
 
 def write_timeout_error(device: str) -> PortError:
     """Return the error for a write timeout at `device`: the board does not read."""
-    hint = "unplug the board and plug it in again"
-    return PortError(f"the board at {device} takes no more data", hint, f"the board takes no more data: {hint}")
+    hint = mark("unplug the board and plug it in again")
+    return PortError(f"the board at {device} takes no more data", hint, "the board takes no more data")
 
 
 def port_closed_error(device: str) -> PortError:
     """Return the error for using `device` after it was closed."""
-    return PortError(f"the port {device} is closed", hint := "open it again", f"the board's port is closed: {hint}")
+    return PortError(f"the port {device} is closed", "open it again", "the board's port is closed")
 
 
 def is_board(name: str) -> bool:
@@ -173,11 +174,10 @@ def find_port(setting: str, by_id: Path = BY_ID, how: str = "set [board] port to
         if is_board(path.name):
             boards.setdefault(_INTERFACE.sub("", path.name), str(path))
     if not boards:
-        hint = "check the USB cable"
-        raise PortError(what := "no mat board is plugged in", f"{hint}{_choices(present, how)}", f"{what}: {hint}")
+        raise PortError("no mat board is plugged in", "check the USB cable", private=_choices(present, how))
     if len(boards) > 1:
-        hint = f"{how} one of: {', '.join(boards.values())}"
-        raise PortError(what := "several boards are plugged in", hint, f"{what}: the settings have to name one")
+        choices = f": {how} one of: {', '.join(boards.values())}"
+        raise PortError("several boards are plugged in", "the settings have to name one", private=choices)
     return next(iter(boards.values()))
 
 
@@ -187,10 +187,8 @@ def _present(by_id: Path) -> list[Path]:
     except FileNotFoundError:  # udev creates the folder with the first port
         return []
     except OSError as error:
-        hint = "set [board] port to the board's path"
-        raise PortError(
-            f"cannot look for boards in {by_id}: {describe_error(error)}", hint, f"cannot look for boards: {hint}"
-        ) from error
+        wrong, hint = f"cannot look for boards in {by_id}: {describe_error(error)}", mark("name the board's port")
+        raise PortError(wrong, hint, "cannot look for boards", private=" in [board] port") from error
 
 
 def _choices(present: list[Path], how: str) -> str:
@@ -202,11 +200,9 @@ def _not_opened(device: str, error: Exception) -> PortError:
     if number in _MISSING:
         return no_board_error(device)
     if number in _FORBIDDEN:
-        hint = "add this user to the group dialout (usermod -aG dialout NAME), then log in again"
-        return PortError(f"no permission to open {device}", hint, f"no permission to open the board's port: {hint}")
+        hint = mark("add this user to the group dialout (usermod -aG dialout NAME), then log in again")
+        return PortError(f"no permission to open {device}", hint, "no permission to open the board's port")
     if number in _BUSY:
         return port_busy_error(device)
-    hint = "set [board] port to 'auto' or to a path in /dev/serial/by-id"
-    return PortError(
-        f"{device} is not a serial port", hint, "the board's port is not a serial port: set [board] port again"
-    )
+    public, private = mark("the board's port is not a serial port"), ", to 'auto' or to a path in /dev/serial/by-id"
+    return PortError(f"{device} is not a serial port", "set [board] port again", public, private=private)

@@ -165,7 +165,7 @@ def game_recover(argv: Sequence[str]) -> int:
         raise UsageError(f"{new.name} is there already", "name a file that is not")
     kept = recover(path)
     if kept.rows:
-        with file.journal_errors(new, "written"):
+        with file.journal_errors(new, "it cannot be written"):
             file.put_in_place(file.write_new_journal(new, kept.about, kept.rows), new)
     print("\n".join(map(strip_controls, _recovery_lines(kept, new))))
     return 0 if kept.rows else 1

@@ -47,6 +47,13 @@ class Translator:
         translated = self.sentences.gettext(english) if english else ""
         return translated.format(**{name: self._value(one) for name, one in values.items()}) if values else translated
 
+    def parts(self, english: str) -> str:
+        """Return a text of which each part before a colon can be a sentence: the journal and the hub have no more."""
+        if (whole := self.text(english)) != english or ": " not in english:
+            return whole
+        first, _, rest = english.partition(": ")
+        return f"{self.text(first)}: {self.parts(rest)}"
+
     def plural(self, one: str, many: str, number: int, /, **values: object) -> str:
         """Return the sentence's form for `number`, which is also the value of the place `{n}` unless given."""
         return self.sentences.ngettext(one, many, number).format(**{"n": number, **values})

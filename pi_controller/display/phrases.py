@@ -315,7 +315,7 @@ class Phrases:
         if view.void and view.phase != "halted":
             return self.tr.text(VOID_REASONS.get(view.void, VOID_REASONS["changed"]))
         if view.notice is None or view.phase == "halted":
-            return view.note
+            return self.tr.parts(view.note)
         sentence_text = (
             self.tr.text(NOTICES[view.notice.about])
             if view.notice.about in NOTICES

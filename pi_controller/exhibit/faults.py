@@ -151,6 +151,6 @@ def _find_mat_faults(exhibit: Exhibit, tr: Translator) -> Iterable[tuple[Kind, s
     link = exhibit.board
     if link is None or not link.up:
         why = link.why if link is not None else ""
-        yield "link", tr.text("The mat’s board does not respond. {why}", why=why).strip()
+        yield "link", tr.text("The mat’s board does not respond. {why}", why=tr.parts(why)).strip()
     for one in exhibit.sensor_faults:
         yield "sensors", tr.text("Pad {pad}: a sensor is faulty ({why})", pad=one.pad, why=one.why)

@@ -91,7 +91,7 @@ def _read_journal(path: Path) -> _JournalFile | None:
     """Return the journal at `path`; None if it is missing."""
     if not path.is_file():
         return None
-    with journal_file.journal_errors(path, "read"), closing(journal_file.open_read_only(path)) as db:
+    with journal_file.journal_errors(path, "it cannot be read"), closing(journal_file.open_read_only(path)) as db:
         about = journal_file.meta(db)
         (seq,) = db.execute("SELECT coalesce(max(seq), 0) FROM facts").fetchone()
         first = [row for row in journal_file.rows(db, to=_FIRST) if row.batch == 1]

@@ -25,6 +25,7 @@ from pi_controller.errors import DamagedJournalError, JournalError, describe_err
 from pi_controller.host.files import create_private_file, explain_refusal, sync
 from pi_controller.journal.chain import JournalRow, chain_rows, genesis
 from pi_controller.referee.facts import ANY_FACT, Fact
+from pi_controller.text import mark
 
 APPLICATION_ID = 0x4D4D4A01
 """`MMJ` and the version of the schema: distinguishes a journal from other SQLite files."""
@@ -59,13 +60,19 @@ CREATE TRIGGER meta_is_whole BEFORE INSERT ON meta BEGIN SELECT RAISE(ABORT, 'th
 """
 SETTING = "[table] journal"
 """Key of the settings that names the journal's file."""
-DISK_FULL_HINT = "free some disk space, for example old recordings and games, or use a larger disk: play then continues"
+DISK_FULL_HINT = mark(
+    "free some disk space, for example old recordings and games, or use a larger disk: play then continues"
+)
+_IN_USE = mark("another program is using it"), mark("close the other program")
 _CAUSES = {
-    sqlite3.SQLITE_FULL: ("the disk is full", DISK_FULL_HINT),
-    sqlite3.SQLITE_READONLY: ("the file or the disk is read-only", "check the disk's health and the file's owner"),
-    sqlite3.SQLITE_BUSY: ("another program is using it", "close the other program"),
-    sqlite3.SQLITE_LOCKED: ("another program is using it", "close the other program"),
-    sqlite3.SQLITE_IOERR: ("the disk fails", "check the disk, then continue"),
+    sqlite3.SQLITE_FULL: (mark("the disk is full"), DISK_FULL_HINT),
+    sqlite3.SQLITE_READONLY: (
+        mark("the file or the disk is read-only"),
+        mark("check the disk's health and the file's owner"),
+    ),
+    sqlite3.SQLITE_BUSY: _IN_USE,
+    sqlite3.SQLITE_LOCKED: _IN_USE,
+    sqlite3.SQLITE_IOERR: (mark("the disk fails"), mark("check the disk, then continue")),
     sqlite3.SQLITE_CORRUPT: ("it is damaged", RECOVER_HINT),
     sqlite3.SQLITE_NOTADB: ("it is not a journal, or it is damaged", "check the file's name"),
     sqlite3.SQLITE_CANTOPEN: ("it cannot be opened", "check that the folder exists and is writable"),
@@ -125,8 +132,8 @@ def damage_error(path: Path, what: str = "it is damaged", hint: str = RECOVER_HI
 
 
 @contextmanager
-def journal_errors(path: Path, doing: str) -> Generator[None]:
-    """Turn errors while `doing` something with the journal at `path` into `JournalError`s."""
+def journal_errors(path: Path, wrong: str) -> Generator[None]:
+    """Turn errors in this block into `JournalError`s: `wrong` with the journal at `path`, and the cause."""
     try:
         yield
     except sqlite3.Error as error:
@@ -134,17 +141,15 @@ def journal_errors(path: Path, doing: str) -> Generator[None]:
         code = (code or 0) & 0xFF
         what, hint = _CAUSES.get(code, (str(error), "check the disk and the file"))
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise damage_error(path, f"it cannot be {doing}: {what}", hint) from error
+            raise damage_error(path, f"{wrong}: {what}", hint) from error
         if code != sqlite3.SQLITE_FULL and disk_full(path):  # a journal that cannot be created is reported otherwise
             what, hint = _CAUSES[sqlite3.SQLITE_FULL]
-        raise journal_error(
-            path, f"it cannot be {doing}: {what}", explain_refusal(journal_files(path), SETTING) or hint
-        ) from error
+        raise journal_error(path, f"{wrong}: {what}", explain_refusal(journal_files(path), SETTING) or hint) from error
     except UnicodeError as error:  # SQLite's message names an undecodable part of the schema
-        raise damage_error(path, f"it cannot be {doing}: it is damaged") from error
+        raise damage_error(path, f"{wrong}: it is damaged") from error
     except OSError as error:
         hint = advice(path, error, journal_files(path), "check the disk and the file")
-        raise journal_error(path, f"it cannot be {doing}: {describe_error(error)}", hint) from error
+        raise journal_error(path, f"{wrong}: {describe_error(error)}", hint) from error
 
 
 def advice(path: Path, error: OSError, paths: list[Path], otherwise: str) -> str:
@@ -282,7 +287,7 @@ def read_rows(path: Path, epoch: str, first: int, last: int) -> list[JournalRow]
 
     Raises `JournalError`.
     """
-    with journal_errors(path, "read"), closing(open_read_only(path)) as db:
+    with journal_errors(path, "it cannot be read"), closing(open_read_only(path)) as db:
         return list(rows(db, last, first)) if meta(db).epoch == epoch else None
 
 

@@ -77,7 +77,7 @@ class Journal:
         if not self.read_only:
             self._lock = acquire_lock(self.path)
             rotation.finish_replacing(self.path)
-            with journal_errors(self.path, "opened"):
+            with journal_errors(self.path, "it cannot be opened"):
                 self._check_unfinished_transaction()
 
     @property
@@ -107,7 +107,7 @@ class Journal:
 
     def _write(self, facts: Sequence[Fact], batch: int) -> int:
         plain = [*self._gathered, *_rows_of(facts, self.seq + len(self._gathered), batch)]
-        with journal_errors(self.path, "written"):
+        with journal_errors(self.path, "it cannot be written"):
             rows = list(chain.chain_rows(self._hash, plain)) if not self.read_only else plain
             self._store(rows)
         if rows:
@@ -150,7 +150,7 @@ class Journal:
 
     def rows(self, to: int | None = None) -> Iterator[JournalRow]:
         """Yield every record as stored, after checking its hash; up to the `seq` `to` if given."""
-        with journal_errors(self.path, "read"):
+        with journal_errors(self.path, "it cannot be read"):
             previous = chain.genesis(self.meta.epoch) if self.meta else ""
             for n, row in enumerate(file.rows(self.database(), self.seq if to is None else to), 1):
                 if row.seq != n:
@@ -177,7 +177,7 @@ class Journal:
         self._gathered.clear()
         if not self.read_only:
             rotation.finish_rotation(self.path)
-        with journal_errors(self.path, "opened"):
+        with journal_errors(self.path, "it cannot be opened"):
             self._db = db = self._connect()
             found = file.identity(db)
             file.check(self.path, found)
@@ -228,7 +228,7 @@ class Journal:
             raise self._moved_away_error()
         if found == self._file_id:
             return
-        with journal_errors(self.path, "opened"), closing(file.open_read_only(self.path)) as db:
+        with journal_errors(self.path, "it cannot be opened"), closing(file.open_read_only(self.path)) as db:
             same = file.identity(db).application == file.APPLICATION_ID and file.meta(db) == self.meta
             query = "SELECT coalesce((SELECT hash FROM facts WHERE seq = ?), '')"
             if not same or (self.seq and db.execute(query, (self.seq,)).fetchone() != (self._hash,)):

@@ -38,7 +38,7 @@ def recover(path: Path) -> RecoveredJournal:
     """Recover the proven records of the journal at `path`. Raises `JournalError` if there is no file."""
     if not path.is_file():
         raise file.journal_error(path, "there is no such file", "check its name")
-    with file.journal_errors(path, "read"):
+    with file.journal_errors(path, "it cannot be read"):
         return max((_read_prefix(path, with_journal) for with_journal in (True, False)), key=lambda one: len(one.rows))
 
 

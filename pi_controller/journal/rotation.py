@@ -45,7 +45,7 @@ def archive_path(journal: Path, began: float) -> Path:
 
 def write_next_journal(journal: Path, about: Meta, records: Sequence[JournalRow]) -> None:
     """Write the next game's journal beside `journal`, under a hidden name. Raises `JournalError`."""
-    with journal_errors(journal, "followed by another"):
+    with journal_errors(journal, "it cannot be followed by another"):
         file.write_new_journal(journal, about, records, _NEXT)
 
 
@@ -54,7 +54,7 @@ def rotate_journal(journal: Path, kept: Path) -> None:
 
     The caller has closed `journal`.
     """
-    with journal_errors(journal, "kept under its date"):
+    with journal_errors(journal, "it cannot be kept under its date"):
         file.drop_rollback_journal(journal)
         os.link(journal, kept)  # unlike a rename it never replaces another file
         kept.chmod(PRIVATE)
@@ -74,7 +74,7 @@ def finish_rotation(journal: Path) -> None:
     if kept is not None and kept.is_file() and (not journal.exists() or kept.samefile(journal)):
         _finish(journal)
     else:
-        with journal_errors(journal, "opened"):
+        with journal_errors(journal, "it cannot be opened"):
             file.remove(new)
 
 
@@ -85,7 +85,7 @@ def set_aside(journal: Path, t: float, about: Meta, records: Sequence[JournalRow
     The caller holds the journal's lock. If it is interrupted, it is repeated, or `finish_replacing` completes it.
     Raises `JournalError`.
     """
-    with journal_errors(journal, "set aside"):
+    with journal_errors(journal, "it cannot be set aside"):
         aside = archive_path(journal.with_stem(f"{journal.stem}.damaged"), t)
         for ending in ("-journal", ""):
             if (old := file.sidecar_path(journal, ending)).exists():
@@ -110,7 +110,7 @@ def finish_replacing(journal: Path) -> None:
     new = file.hidden_sidecar_path(journal, _REPLACES)
     if not new.exists():
         return
-    with journal_errors(journal, "recovered"):
+    with journal_errors(journal, "it cannot be recovered"):
         try:
             with closing(file.open_read_only(new)) as db:
                 whole = file.identity(db).application == file.APPLICATION_ID
@@ -125,7 +125,7 @@ def finish_replacing(journal: Path) -> None:
 
 
 def _finish(journal: Path) -> None:
-    with journal_errors(journal, "followed by another"):
+    with journal_errors(journal, "it cannot be followed by another"):
         file.drop_rollback_journal(journal)
         file.put_in_place(file.hidden_sidecar_path(journal, _NEXT), journal)
 

@@ -110,7 +110,7 @@ def verify_journal(path: Path | str) -> JournalVerdict:
     """Verify the journal at `path`. Raises `JournalError` if there is no journal."""
     path = Path(path)
     try:
-        with file.journal_errors(path, "read"), closing(file.open_snapshot(path)) as db:
+        with file.journal_errors(path, "it cannot be read"), closing(file.open_snapshot(path)) as db:
             found = file.identity(db)
             file.check(path, found)
             if not found.tables:

@@ -18,6 +18,7 @@ from pi_controller.referee.transaction import Transaction
 from pi_controller.referee.unpublished import PrivateState
 from pi_controller.rules.base import Game, IllegalActionError, InvalidActionError
 from pi_controller.sensing import events
+from pi_controller.text import mark
 
 
 class Referee(ABC):
@@ -186,7 +187,7 @@ class Referee(ABC):
 
         Hands may have been missed, the seal is lost, and the board is not connected yet.
         """
-        story, why = draft.story, "the controller restarted"
+        story, why = draft.story, mark("the controller restarted")
         self._private = PrivateState(restarted=True)
         self._private.wait(story, t)
         tx = self._begin(draft, t)

@@ -11,6 +11,7 @@ from pi_controller.referee.story import Story
 from pi_controller.referee.transaction import Transaction
 from pi_controller.referee.unpublished import PrivateState
 from pi_controller.sensing.events import BeadsAtRest, Strike
+from pi_controller.text import mark
 
 LIGHT_STRIKE_DB = 6.0
 """A strike less than this far above the threshold of doubt is a light one, dB."""
@@ -128,7 +129,7 @@ def take_back_time(settings: RefereeSettings, story: Story, event: Strike) -> fa
     counts = bool(event.pads) and (event.sure or settings.mode("touch") != "off")
     if not counts or not 0 <= shown <= settings.hit_seconds + LATE_STRIKE_S:
         return None
-    why = "the stroke was made before time was called"
+    why = mark("the stroke was made before time was called")
     return facts.Undone(event.t, undoable.batch, "clock", why, story.pass_hide_number, shown)
 
 

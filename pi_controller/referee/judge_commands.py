@@ -4,9 +4,9 @@ from pi_controller.referee import facts, judge
 from pi_controller.referee.hits import pads_struck_since
 from pi_controller.referee.transaction import Transaction
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
-from pi_controller.text import NAME_LENGTH, is_name_length, normalize_name, strip_controls
+from pi_controller.text import NAME_LENGTH, is_name_length, mark, normalize_name, strip_controls
 
-DEFAULT_REASON = "the judge said so"
+DEFAULT_REASON = mark("the judge said so")
 """The reason for starting a hide over if the judge gives none."""
 
 

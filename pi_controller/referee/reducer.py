@@ -34,6 +34,7 @@ from pi_controller.referee.story import (
     UndoTarget,
 )
 from pi_controller.rules.base import Game
+from pi_controller.text import mark
 
 READING_QUESTIONS = ("no_reading", "balls", "bones")
 """The questions about the bead reading: `play_on` accepts the layout."""
@@ -143,7 +144,7 @@ def _apply(game: Game[Any], story: Story, fact: facts.Fact) -> Story:
         case facts.Undone(reason=reason, waives=waives):
             hands = replace(story.hands, doubt=max(story.hands.doubt, fact.hide))
             waived = (*hide.waived_fouls, *_settled_with(waives)) if waives else hide.waived_fouls
-            note = f"Taken back: {reason}" if reason else ""
+            note = f"{mark('Taken back')}: {reason}" if reason else ""
             shown = fact.by == "judge" and story.phase == _search_phase(game) and hide.seal.commit is not None
             seal = hide.seal
             if shown and fact.opened == hide.number:

@@ -25,6 +25,7 @@ from pi_controller.sensing.mirror import mirror_event
 from pi_controller.sensing.sensors import MatSensors
 from pi_controller.sensing.strikes import StrikeSettings
 from pi_controller.table.stepped_table import SteppedTable
+from pi_controller.text import mark
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +49,7 @@ class Mat:
         self.sensors = sensors
         self.scanned_until = float("-inf")
         """Time up to which the touch strips have been scanned, s."""
-        self.link = Link(0.0, up=False, why="The board has not answered yet.")
+        self.link = Link(0.0, up=False, why=mark("The board has not answered yet."))
         """Last known state of its link."""
 
     def feed(self, messages: Iterable[Message]) -> list[MatEvent]:

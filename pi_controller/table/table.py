@@ -31,6 +31,7 @@ from pi_controller.rules.base import Game, IllegalActionError
 from pi_controller.sensing.events import Button, MatEvent
 from pi_controller.table.stepped_table import SteppedTable
 from pi_controller.table.view import View, view_of
+from pi_controller.text import mark
 
 if TYPE_CHECKING:  # pages and lights import the table, and must not load the bead's sealed place
     from pi_controller.referee.base import Referee
@@ -374,7 +375,7 @@ class Table(SteppedTable):
             self.journal.reopen()
             self._apply_options(journalled_game(self.journal, self.game))
             self._rebuild_history()
-            why = "the journal could not be written"
+            why = mark("the journal could not be written")
             self._write(self._run_referee(lambda draft: self.referee.catch_up(draft, t, why), t))
         except JournalError as error:
             self._halt(error)
@@ -432,7 +433,7 @@ class Table(SteppedTable):
         match = fact_kinds.MatchGiven(call.t, call.tournament, call.match, call.order)
         if call.sheet:
             game.restore(call.sheet)  # refuse it before anything is written
-        moved = [fact_kinds.StateSet(call.t, call.sheet, "the match was moved here")] if call.sheet else []
+        moved = [fact_kinds.StateSet(call.t, call.sheet, mark("the match was moved here"))] if call.sheet else []
         return self._rotate_to_game(game, dict(call.teams), call.t, command, [match], moved)
 
     def _round_clock(self, call: calls.RoundClockCall) -> list[Fact]:

@@ -264,7 +264,7 @@ class ConsoleWriter:
     def why_blocked(self) -> str:
         """Return why play cannot continue, or ""."""
         if self.view.phase == "halted":
-            return self.view.note or self.tr.text("Stop playing: the table cannot save the game.")
+            return self.tr.parts(self.view.note) or self.tr.text("Stop playing: the table cannot save the game.")
         if self.view.held and not self.view.void:
             team = isolate_name(team_name(self.view, self.view.protest))
             return self.tr.text("Play is stopped: {team} protests. Decide below, or let play continue.", team=team)

@@ -91,7 +91,7 @@ def read_event_log(
 
     `mark` is the batch that an undo takes back.
     """
-    with file.journal_errors(path, "read"):
+    with file.journal_errors(path, "it cannot be read"):
         db = file.open_read_only(path)
         try:
             (end,) = db.execute("SELECT coalesce(max(seq), 0) FROM facts").fetchone()

@@ -4,7 +4,7 @@ from pi_controller.board.connection import RETRY_S, BoardConnection
 from pi_controller.board.messages import LinkDown, LinkUp, Piezo
 from pi_controller.errors import PortError
 from pi_controller.simulation.listening import SimListening
-from pi_controller.simulation.mat import MemoryMat
+from pi_controller.simulation.mat import SimMat
 from pi_controller.testing import BoardContract
 
 
@@ -66,7 +66,7 @@ class TestBoardConnection(BoardContract):
     """To the real firmware's sampler on a simulated board, by a cable in memory."""
 
     def open_board(self):
-        mat, sent = MemoryMat(3), 0
+        mat, sent = SimMat(3), 0
         self.opened.callback(mat.close)
         connection = BoardConnection(mat.open_port)
 

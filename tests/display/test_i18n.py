@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import msgspec
 import pytest
 from phases import NOW, PHASES, PLAYERS, TEAMS
 from played import view_of
@@ -12,6 +11,7 @@ from pseudo import CODE, OPEN, SHUT, escaped, escaped_of_page
 from travel import travelling
 from visit import visitor
 
+from pi_controller.board.serial_port import board_gone_error, no_board_error, port_busy_error
 from pi_controller.display import i18n, phrases
 from pi_controller.display.game_display import get_show
 from pi_controller.display.i18n import ENGLISH, translator
@@ -39,8 +39,7 @@ KNOWN = set(escaped(f"{TYPED} {CALLED} Hampa Apena, Lahal (Slahal), Pa-tol, SHA-
 """Names as people typed them, the games' own names and words with their sounds, and the name of a standard."""
 
 
-VIEWS = [pytest.param(msgspec.structs.replace(view, note=""), id=name) for name, view in PHASES.items()]
-"""All phases, without the host's own note, which is English."""
+VIEWS = [pytest.param(view, id=name) for name, view in PHASES.items()]
 
 
 def strange(words):
@@ -150,6 +149,14 @@ def test_no_question_foul_choice_fault_or_chance_escapes(view, tr):
             known = get_show(game, tr).word(call)
             said += [known.meaning, known.literal, known.source, "" if known.sounds else known.shown]
     assert strange(word for text in said for word in escaped(text)) == []
+
+
+@pytest.mark.parametrize("error", [no_board_error("COM1"), port_busy_error("COM1"), board_gone_error("COM1")])
+@pytest.mark.parametrize("phase", ["hide", "halted"])
+def test_no_reason_why_the_board_is_gone_escapes(error, phase, view, tr):
+    """The journal and the hub have it in English."""
+    gone = view(phase=phase, note=error.public)
+    assert strange(escaped(f"{Phrases(tr).notice(gone)} {console_page.ConsoleWriter(gone, tr).why_blocked()}")) == []
 
 
 def test_a_sentence_that_escaped_would_be_found(view, tr, monkeypatch):

@@ -50,9 +50,22 @@ REFUSING = (
 )
 """The folders and modules whose errors a page can show."""
 ONE, MANY, ALL = (
-    {"mark", "text", "Sentence"},
+    {"mark", "text", "Sentence", "hide_again"},
     {"plural"},
-    {"fail", "fails", "passes", "absent", "make_fault", "SettingsIssue", "_takes", "_wrong", "require"},
+    {
+        "fail",
+        "fails",
+        "passes",
+        "absent",
+        "make_fault",
+        "SettingsIssue",
+        "_down",
+        "journal_errors",
+        "PortError",
+        "_takes",
+        "_wrong",
+        "require",
+    },
 )
 """The functions that mark a sentence, a singular and a plural, or all their texts."""
 _HEADER = """Sentences of Moccasin Mat, for those who speak a language: see LANGUAGES.md.

@@ -8,6 +8,7 @@ import msgspec
 from made_views import change_view, make_view
 from played import play
 
+from pi_controller.journal.file import DISK_FULL_HINT
 from pi_controller.journal.score_history import ScoreHistory
 from pi_controller.referee.commitment import CommitmentContext, commitment
 from pi_controller.referee.story import PlayedTurn, ShownNotice
@@ -115,7 +116,7 @@ PHASES: dict[str, View] = {
     ),
     "halted": _dakota(
         phase="halted",
-        note="The journal cannot be written: the disk is full. Make room; play goes on by itself.",
+        note=f"it cannot be written: the disk is full: {DISK_FULL_HINT}",
         limit=None,
     ),
     "faults": _dakota(faults=(SensorFault("disc", 2, "dead"), SensorFault("strip", 3, "dead", 1))),

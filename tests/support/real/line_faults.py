@@ -9,7 +9,8 @@ LINE_FAULTS = """() => {
     if (!words || /[0-9a-f]{32}/.test(words) || parent.closest(".unseen, script, style, svg, noscript")) continue;
     if (!parent.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
     const range = document.createRange();
-    for (const { index, 0: number } of text.data.matchAll(parent.closest("button") ? /(?<!\\p{L})\\p{L}{3,12}(?!\\p{L})/gu : /[0-9]{2,}/g)) {
+    const whole = parent.closest("button") ? /(?<!\\p{L})\\p{L}{3,12}(?!\\p{L})/gu : /[0-9]{2,}/g;
+    for (const { index, 0: number } of text.data.matchAll(whole)) {
       range.setStart(text, index);
       range.setEnd(text, index + number.length);
       const tops = [...range.getClientRects()].filter(line => line.width > 0).map(line => line.top);
