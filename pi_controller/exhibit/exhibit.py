@@ -26,7 +26,7 @@ from pi_controller.exhibit.stage import IDLE, Stage, StageName, Times, VisitPace
 from pi_controller.exhibit.visitor_game import SHOW_PACE, SKIP_AFTER_S, Player, VisitorGame
 from pi_controller.pads import EVERY_PAD
 from pi_controller.sensing.events import Button, HandIn, Link, MatEvent, SensorFault, SensorFaultsChange
-from pi_controller.text import strip_controls
+from pi_controller.text import mark, strip_controls
 
 log = logging.getLogger(__name__)
 
@@ -422,7 +422,7 @@ class Exhibit:
             return
         if not game.over:
             game.close()
-            game.table.abandon(t, "the visitors ended the game")
+            game.table.abandon(t, mark("the visitors ended the game"))
         self._close_table()
         if self._ended is not None:
             self._ended(t, EndedSession(self.kind, ending, max(0.0, t - self.stage.began), game.view.hide))

@@ -81,7 +81,7 @@ def handle_table_command(tx: Transaction, call: judge.TableCommand) -> None:
             tx.add(facts.StateSet(t, dict(sheet), reason))
         case judge.JudgeSensors(on=on, reason=reason):
             if on == story.sensors:
-                raise IllegalActionError("the sensors are {on} already", on="on" if on else "off")
+                raise IllegalActionError("the sensors are on already" if on else "the sensors are off already")
             if not on:
                 tx.withdraw_commitment("the sensors were switched off")
             tx.private.forget_board()
@@ -104,7 +104,7 @@ def handle_table_command(tx: Transaction, call: judge.TableCommand) -> None:
             tx.add(facts.ProtestRuled(t, ruling, reason))
         case judge.JudgeClock(running=running, reason=reason):
             if running == (story.clocks.paused is None):
-                raise IllegalActionError("the clock is already {running}", running="running" if running else "stopped")
+                raise IllegalActionError("the clock is already running" if running else "the clock is already stopped")
             struck = pads_struck_since(story, story.clocks.paused) if story.clocks.paused is not None else ()
             tx.add(facts.ClockSet(t, running, reason[:MAX_REASON_CHARS]))
             if struck:

@@ -50,7 +50,7 @@ REFUSING = (
 )
 """The folders and modules whose errors a page can show."""
 ONE, MANY, ALL = (
-    {"mark", "text", "Sentence", "hide_again"},
+    {"mark", "text", "Sentence", "hide_again", "withdraw_commitment"},
     {"plural"},
     {
         "fail",
