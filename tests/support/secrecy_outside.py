@@ -35,8 +35,8 @@ from secrecy_venue import Venue
 
 import pi_controller.web.app as web_app
 import pi_controller.web.server as web_server
-from pi_controller.board.buttons import MockButtons
 from pi_controller.board import connection
+from pi_controller.board.buttons import MockButtons
 from pi_controller.board.serial_port import SerialPort
 from pi_controller.cli.tables import run as cli_run
 from pi_controller.display import voice
