@@ -177,7 +177,7 @@ def find_port(setting: str, by_id: Path = BY_ID, how: str = "set [board] port to
         raise PortError("no mat board is plugged in", "check the USB cable", private=_choices(present, how))
     if len(boards) > 1:
         choices = f": {how} one of: {', '.join(boards.values())}"
-        raise PortError("several boards are plugged in", "the settings have to name one", private=choices)
+        raise PortError("several boards are plugged in", "name the right one", private=choices)
     return next(iter(boards.values()))
 
 

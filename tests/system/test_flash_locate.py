@@ -25,7 +25,7 @@ def test_several_boards_are_named_with_the_option(by_id, tmp_path):
     folder = by_id(FEATHER, OTHER)
     with pytest.raises(PortError, match="several boards") as caught:
         find_board.find_board("auto", folder, tmp_path)
-    assert caught.value.hint == f"use --port with one of: {folder / FEATHER}, {folder / OTHER}"
+    assert caught.value.hint == f"name the right one: use --port with one of: {folder / FEATHER}, {folder / OTHER}"
 
 
 def test_device_resolves_to_its_by_id_name(by_id, tmp_path):
