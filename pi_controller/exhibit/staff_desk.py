@@ -369,12 +369,7 @@ class StaffPage:
 
     async def _csv(self, request: Request) -> Response:
         await self.require_staff(request)
-        shown = self.shown
-        return Response(
-            "" if shown is None else shown.csv,
-            media_type="text/csv; charset=utf-8",
-            headers={"content-disposition": "attachment; filename=usage.csv"},
-        )
+        return requests.download("" if self.shown is None else self.shown.csv, "usage.csv")
 
     async def _zip(self, request: Request) -> Response:
         session = await self.require_staff(request)
@@ -387,8 +382,7 @@ class StaffPage:
         finally:
             self._reporting.release()
         log.info("%s downloaded the report", session.person.name)
-        headers = {"content-disposition": "attachment; filename=moccasin-mat-report.zip"}
-        return Response(content, media_type="application/zip", headers=headers)
+        return requests.download(content, "moccasin-mat-report.zip")
 
 
 def describe_installation(shown: StaffView | None) -> str:

@@ -316,9 +316,7 @@ class HubPages:
         return HTMLResponse(found)
 
     async def _results_csv(self, _: Request) -> Response:
-        content = "\ufeff" + await asyncio.to_thread(self._boards.results_csv)
-        headers = {"content-disposition": "attachment; filename=results.csv"}
-        return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
+        return requests.download("\ufeff" + await asyncio.to_thread(self._boards.results_csv), "results.csv")
 
     def _json(self, content: Callable[[], Any]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(_: Request) -> Response:
@@ -454,9 +452,7 @@ class HubPages:
         requests.require_same_site(request)
         session = await self._signing.require_session(request)
         self._signing.charge_command(session)
-        content = await self._on_desk(zip_results, self._boards, self._where)
-        headers = {"content-disposition": "attachment; filename=results.zip"}
-        return Response(content, media_type="application/zip", headers=headers)
+        return requests.download(await self._on_desk(zip_results, self._boards, self._where), "results.zip")
 
     async def _command(self, request: Request) -> Response:
         """Make the decision of a POST."""

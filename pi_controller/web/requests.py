@@ -51,6 +51,9 @@ class RequestError(MatError, RuntimeError):
         self.code, self.wait_s = code, wait_s
 
 
+_MEDIA = {"csv": "text/csv; charset=utf-8", "sqlite": "application/vnd.sqlite3", "zip": "application/zip"}
+
+
 @lru_cache(64)
 def _gzip(content: bytes) -> bytes:
     return gzip.compress(content, mtime=0)
@@ -67,6 +70,12 @@ def compress(request: Request, content: bytes, media_type: str) -> Response:
 def json_response(content: Any, status: int = 200) -> Response:
     """Return `content` as a JSON response."""
     return Response(msgspec.json.encode(content), status, media_type="application/json")
+
+
+def download(content: bytes | str, name: str) -> Response:
+    """Return `content` as a file that a browser saves as `name`."""
+    headers = {"content-disposition": f"attachment; filename={name}"}
+    return Response(content, media_type=_MEDIA[name.rpartition(".")[2]], headers=headers)
 
 
 class ErrorBody(msgspec.Struct, omit_defaults=True):

@@ -90,7 +90,7 @@ class SettingsPage:
         self._signed.charge_command(session)
         picture = self._command_queue.picture
         content = await asyncio.to_thread(self._report, f"{picture.board if picture else 'not ready'}\n")
-        return _download(content, "moccasin-mat-report.zip", "application/zip")
+        return requests.download(content, "moccasin-mat-report.zip")
 
     async def copy(self, request: Request) -> Response:
         """Answer with a copy of the journal; not during a hide, whose secrets are in it."""
@@ -105,7 +105,7 @@ class SettingsPage:
                 return copy_of(self._journal, Path(folder)).read_bytes()
 
         name = f"{self._journal.stem}-{datetime.now():%Y-%m-%d-%H%M}.sqlite"  # noqa: DTZ005 - the hall's time
-        return _download(await asyncio.to_thread(make_copy), name, "application/vnd.sqlite3")
+        return requests.download(await asyncio.to_thread(make_copy), name)
 
     async def _require_head(self, request: Request) -> Any:
         return await self._signed.require_right(request, "settings", "change the settings")
@@ -120,7 +120,3 @@ def settings_routes(page: SettingsPage) -> list[Route]:
         requests.json_route("/judge/settings/report.zip", page.report),
         requests.json_route("/judge/settings/journal.sqlite", page.copy),
     ]
-
-
-def _download(content: bytes, name: str, media_type: str) -> Response:
-    return Response(content, media_type=media_type, headers={"content-disposition": f"attachment; filename={name}"})
