@@ -30,7 +30,7 @@ def test_search_is_sent_and_its_result_is_opened(open_page):
     page.fill("input[name=q]", "protest")
     page.press("input[name=q]", "Enter")
     page.click("main a >> nth=0")
-    page.wait_for_url("**/help/judge/fouls#protests")
+    page.wait_for_url("**/help/judge/fouls#a-team-protests")
 
 
 @pytest.mark.parametrize("paper", ["A4", "Letter"])

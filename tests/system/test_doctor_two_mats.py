@@ -47,8 +47,10 @@ def test_each_mat_has_all_its_lines(settings, capsys):
 def test_a_fault_of_one_is_not_the_others(settings, capsys, monkeypatch):
     examine = doctor.examine_simulated
 
-    def break_mat_a(settings, progress, seed):
-        return examine(settings, progress, seed, [parse_fault("dead-touch=5")] if seed == doctor.SIM_SEED else ())
+    def break_mat_a(settings, progress, seed, **more):
+        return examine(
+            settings, progress, seed, [parse_fault("dead-touch=5")] if seed == doctor.SIM_SEED else (), **more
+        )
 
     monkeypatch.setattr(doctor, "examine_simulated", break_mat_a)
     status, lines = report(settings, capsys, "--sim")
