@@ -108,6 +108,7 @@ class Programs:
         self._link, self._versions = folder / "current", folder / "versions"
         self._trial, self._failed = folder / "trial", folder / "failed"
         self._room = folder / "room"
+        self._next = folder / "next"
 
     @property
     def linked(self) -> str:
@@ -170,6 +171,7 @@ class Programs:
         """
         done = ""
         shutil.rmtree(self._room, ignore_errors=True)
+        self._next.unlink(missing_ok=True)
         for file in (self._trial, self._failed):
             remove_unfinished(file)
         if self._trial.is_file():
@@ -219,10 +221,9 @@ class Programs:
     def _link_version(self, version: str) -> None:
         """Switch the link atomically to `version`, "" for none."""
         if version:
-            new = self.folder / "next"
-            new.unlink(missing_ok=True)
-            new.symlink_to(Path("versions") / version)
-            new.replace(self._link)
+            self._next.unlink(missing_ok=True)
+            self._next.symlink_to(Path("versions") / version)
+            self._next.replace(self._link)
         else:
             self._link.unlink(missing_ok=True)
         sync(self.folder)

@@ -83,7 +83,7 @@ class GamePage(Generic[SheetT]):
             sides=self.draw_sides(view),
             pool=self.draw_pool(view),
             notes=self.describe_notes(view),
-            teams=view.scoreboard.of_teams,
+            teams=view.scoreboard.of_teams and not self.template,  # all sides stand beside the game's own drawing
             goal=view.scoreboard.goal,
         )
 

@@ -123,7 +123,7 @@ def test_a_tab_that_crashed_does_not_ask(playwright, tmp_path, path, monkeypatch
         return "Head"
 
     with watched_kiosk(tmp_path, monkeypatch) as (made, pass_s, request):
-        monkeypatch.setattr(made.staff.page, "_require_staff", allow)
+        monkeypatch.setattr(made.staff.page, "require_staff", allow)
         made.serve()
         browser = launch(playwright)
         tab = browser.new_page()
