@@ -36,7 +36,7 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 def stop_loops(count, moments):
     """Stop `count` loops, one after the other, at `moments` (a random generator); return the slowest stop, s."""
     table = types.SimpleNamespace(view=None, halted=None, recovery="")
-    step, slowest = (lambda t, read: None), 0.0
+    step, slowest = (lambda t: None), 0.0
     daemon = types.SimpleNamespace(table=table, source=NoSource(), idle=True, step=step)
     handlers = [(number, signal.getsignal(number)) for number in SIGNALS]
     command = [sys.executable, "-c", SENDER]
