@@ -74,6 +74,7 @@ def test_load_count_ending_during_hide_loses_no_record(tmp_path):
         return len(load.played(folder, count)[0])
 
     count, sent = next((n, sent) for n in range(RATE, 2 * RATE) if (sent := played(n)) < n)
+    (tmp_path / load.TABLES).mkdir()
     figures = load.load(tmp_path, 2, RATE, (count + 0.5) / RATE)
     assert load.whole(figures), figures
     assert figures["games"] == 2

@@ -77,7 +77,7 @@ def test_the_imitation_has_no_unix_modules(work):
         "score dakota actions",
         "bracket",
         "referee dakota",
-        "record actions --game dakota",
+        "words languages --json",
         "check-settings settings.toml",
         "judges new-head",
         "languages",

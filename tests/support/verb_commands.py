@@ -51,7 +51,7 @@ WORKS = {
     "words languages --template": 0,
     "words play hello": 2,
     "service install --dry-run": 0,
-    "service remove": 2,
+    "service remove": 0,
     "service status": 1,
     "service save": 2,
     "hub director venue": 0,

@@ -8,8 +8,8 @@ of a round robin to them, over HTTPS. With PostgreSQL a second hub stands by; th
 the one that it leads to is killed or hangs. Processes are killed, or stopped for a while; the line is cut, at one end
 alone too, and each direction of it carries nothing for a while. Prints a JSON line: records, lost, double, changed;
 matches called, played and counted twice; kills; how long after the death of the directing hub the other one directed,
-s; records a second, lag from a record's time at the table to the hub's disk (ms, kills included). The status is 1
-unless all is whole.
+s; records a second, lag from a record's time at the table to the hub's disk (ms, kills included), and memory (MB). The
+status is 1 unless all is whole.
 """
 
 import argparse
@@ -140,9 +140,9 @@ def be_hub(folder):
         run.run_hub(folder)
 
 
-def hub_of(folder, tables, server=None):
+def hub_of(folder, tables, server=None, venue="hall"):
     """Write the files of a hub below `folder`, and return its process, which writes the lags there."""
-    return process_of(write_hub(folder / "hub", tables, server and server.url))
+    return process_of(write_hub(folder / "hub", tables, server and server.url, venue))
 
 
 def process_of(path):
@@ -274,6 +274,11 @@ class Hall:
                 time.sleep(STOPPED_S)
                 self.line.silent = frozenset()
 
+    def memory(self):
+        """Return the most that any of a kind holds in memory, MB."""
+        tables = [memory_mb(process.pid) for process in self.running.values()]
+        return {"hub": max(memory_mb(hub.process.pid) for hub in self.hubs), "table": max(tables)}
+
     def close(self):
         for process in self.running.values():
             process.kill()
@@ -377,7 +382,7 @@ def chaos(folder, tables, kills, every_s, seed=11, calm_s=3.0, server=None, long
             if (whole_store and not uncounted_matches(where, kept)) or time.monotonic() > end:
                 break
             time.sleep(0.3)
-        took = time.monotonic() - begun
+        took, memory = time.monotonic() - begun, hall.memory()
     finally:
         hall.close()
     return {
@@ -393,6 +398,7 @@ def chaos(folder, tables, kills, every_s, seed=11, calm_s=3.0, server=None, long
         "seconds": round(took, 1),
         "records_a_second": round((sum(map(len, kept.values())) - before) / took, 1),
         "lag_ms": lags_of(folder),
+        "memory_mb": memory,
     }
 
 
@@ -486,6 +492,7 @@ def main():
     parser.add_argument("--seed", type=int, default=11)
     parser.add_argument("--long-stops", type=int, default=2, help="so many processes are stopped for a minute")
     parser.add_argument("--store", choices=("sqlite", "postgresql"), default="sqlite")
+    parser.add_argument("--keep", type=Path, help="a folder to which all files are copied if something is wrong")
     parser.add_argument("--role", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
@@ -494,6 +501,8 @@ def main():
         with tempfile.TemporaryDirectory() as folder, server_of(args.store) as server:
             how = args.tables, args.kills, args.every, args.seed, args.calm, server, args.long_stops
             figures = chaos(Path(folder), *how)
+            if not whole(figures) and args.keep:
+                shutil.copytree(folder, args.keep)
         print(json.dumps(figures))
         return 0 if whole(figures) else 1
     if args.role == "hub":

@@ -1,15 +1,17 @@
 """Many venues of 64 tables on the hub's own inbox, store and tournament, in virtual time, with no network.
 
     .venv/bin/python tests/tools/hub_federation.py
+    .venv/bin/python tests/tools/hub_federation.py --store postgresql
 
 Each table sends the records of a game of Hampa Apena as it would to a hub, in messages that all tables of a venue send
 at once. Some venues (`--directed`) also run the first round of a tournament of twice as many teams as tables: matches
-are called, begun, reported out of the journals and counted, all of it kept in an SQLite file of the venue. Prints a
-JSON line: records a second, the processor's time of a venue (ms), and what a venue takes on the disk (kB). The status
-is 1 unless each venue holds all records and each directed one counts all its matches.
+are called, begun, reported out of the journals and counted, all of it kept. Each venue has an SQLite file of its own,
+or a schema in one PostgreSQL. Prints a JSON line: records a second, the processor's time of a venue (ms, of this
+program alone: a database works in programs of its own), memory of an open venue (MB), and what a venue takes on the
+disk (kB). The status is 1 unless each venue holds all records and each directed one counts all its matches.
 
-What it does not show: venues that write at once, for these come one after the other; reports over HTTPS; a slower disk
-than this machine's.
+What it does not show: venues that write at once, for these come one after the other; connections, of which each hub
+holds three; reports over HTTPS; a slower disk than this machine's.
 """
 
 import argparse
@@ -19,15 +21,21 @@ import secrets
 import sys
 import tempfile
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
+sys.path.extend(str(Path(__file__).parents[1] / place) for place in ("support", "support/real", "tools"))
+
 import msgspec
+from hub_chaos import memory_mb
+from hub_load import processor_s
+from postgres import server_of
 
 from pi_controller.hub.decision_store import TournamentLog
 from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import MAX_RECORDS, Events, Hello, SentGame, SentRecord
+from pi_controller.hub.store import Database, open_store
 from pi_controller.journal.chain import JournalRow, chain_rows, genesis
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import GameOpened, MatchGiven
@@ -38,6 +46,8 @@ from pi_controller.runtime.console import execute_line
 from pi_controller.table.table import Table, journalled_game
 from pi_controller.tournament import decisions as d
 
+KEPT_OPEN = 5
+"""Venues that are open at the same time for the figure of memory."""
 OPTIONS = {"points": 2}
 
 
@@ -128,27 +138,44 @@ class Venue:
         self.inbox.close()
 
 
-def federation(folder, venues, tables, directed):
+def disk_bytes(folder, server):
+    if server is None:
+        return sum(path.stat().st_size for path in folder.glob("v*.sqlite*"))
+    with open_store(Database(server.url, "size")) as store:
+        return store.execute("SELECT pg_database_size(current_database())")[0][0]
+
+
+def federation(folder, venues, tables, directed, server=None):
     """Return the figures."""
     facts, names = played_game(folder), [f"t{n:02d}" for n in range(1, tables + 1)]
+    before_bytes, own = disk_bytes(folder, server), processor_s("self")
     begun, wrong, records, used = time.monotonic(), 0, 0, {True: 0.0, False: 0.0}
     for n in range(venues):
-        with closing(Venue(folder / f"v{n}.sqlite", names, facts, directed=n < directed)) as venue:
+        where = Database(server.url, f"v{n}") if server else folder / f"v{n}.sqlite"
+        with closing(Venue(where, names, facts, directed=n < directed)) as venue:
             used[n < directed] += venue.used_s
             records += venue.records
             wrong += not venue.whole(names)
-    took = time.monotonic() - begun
-    on_disk = sum(path.stat().st_size for path in folder.glob("v*.sqlite*"))
+    took, on_disk = time.monotonic() - begun, disk_bytes(folder, server) - before_bytes
+    before_mb = memory_mb("self")
+    with ExitStack() as stack:
+        for n in range(KEPT_OPEN):
+            where = Database(server.url, f"open{n}") if server else folder / f"open{n}.sqlite"
+            stack.enter_context(closing(Venue(where, names, facts, directed=True)))
+        memory = (memory_mb("self") - before_mb) / KEPT_OPEN
     return {
         "venues": venues,
         "tables": tables,
         "directed": directed,
+        "store": "postgresql" if server else "sqlite",
         "records": records,
         "wrong_venues": wrong,
         "seconds": round(took, 1),
+        "processor_s": round(processor_s("self") - own, 1),
         "records_a_second": round(records / took),
         "venue_ms": round(1000 * used[False] / max(1, venues - directed), 1),
         "directed_venue_ms": round(1000 * used[True] / max(1, directed), 1),
+        "memory_mb": round(memory, 2),
         "disk_kb": round(on_disk / 1000 / venues),
     }
 
@@ -158,9 +185,10 @@ def main():
     parser.add_argument("--venues", type=int, default=1000)
     parser.add_argument("--tables", type=int, default=64)
     parser.add_argument("--directed", type=int, default=20, help="so many of the venues run a tournament")
+    parser.add_argument("--store", choices=("sqlite", "postgresql"), default="sqlite")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        figures = federation(Path(folder), args.venues, args.tables, args.directed)
+    with tempfile.TemporaryDirectory() as folder, server_of(args.store) as server:
+        figures = federation(Path(folder), args.venues, args.tables, args.directed, server)
     print(json.dumps(figures))
     return 1 if figures["wrong_venues"] else 0
 

@@ -2,6 +2,7 @@
 
     .venv/bin/python tests/tools/hub_load.py --tables 64 --rate 10 --seconds 30
     .venv/bin/python tests/tools/hub_load.py --tables 64 --rate 10 --seconds 30 --store postgresql
+    .venv/bin/python tests/tools/hub_load.py --venues 10 --standby --rate 1 --store postgresql
 
 Each table is a real link to the hub with a journal to which the records of a game are written one by one, with the view
 of that moment; all are connected before the first. The tables share a few processes, and their journals lie in memory:
@@ -20,6 +21,7 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,7 +30,8 @@ sys.path.extend(str(Path(__file__).parents[1] / place) for place in ("support", 
 
 import httpx
 import msgspec
-from hub_chaos import compared, counted, hub_of, journals, lags_of, memory_mb, received, records_of, whole
+import psycopg
+from hub_chaos import compared, counted, hub_of, journals, lags_of, memory_mb, received, records_of, second_hub, whole
 from hub_files import PATIENCE_S, reach, store_of
 from postgres import server_of
 
@@ -124,17 +127,20 @@ def watch(url, received):
             received.append(len(piece))
 
 
-def load(folder, count, rate, seconds, watchers=0, server=None):
-    """Return the figures of a venue."""
+def load(folder, count, rate, seconds, watchers=0, server=None, venue="hall", standby=False):
+    """Return the figures of a venue, with another hub that stands by, if `standby`."""
     names = [f"t{n:02d}" for n in range(1, count + 1)]
     facts, views = played(folder, int(rate * seconds))
     (folder / "facts.json").write_bytes(msgspec.json.encode(facts))
     (folder / "views.json").write_bytes(msgspec.json.encode(views))
     command = [sys.executable, __file__, "--folder", folder, "--rate", str(rate)]
-    hub, running, watched = hub_of(folder, names, server), [], []
+    hub, running, watched = hub_of(folder, names, server, venue), [], []
+    other = second_hub(hub) if standby else None
     where = store_of(hub.folder)
     try:
         hub.start()
+        if other is not None:
+            other.start()
         for n in range(min(PROCESSES, count)):
             role = ["--role", ",".join(names[n::PROCESSES])]
             running.append(subprocess.Popen([*command, *role], stdout=subprocess.PIPE, text=True))
@@ -160,7 +166,10 @@ def load(folder, count, rate, seconds, watchers=0, server=None):
             process.kill()
             process.communicate()
         hub.kill()
+        if other is not None:
+            other.kill()
     return {
+        "venue": venue,
         "tables": count,
         "store": "postgresql" if server else "sqlite",
         **compared(kept, held[0]),
@@ -188,6 +197,8 @@ def main():
     parser.add_argument("--rate", type=float, default=10.0, help="records a second at each table")
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--watchers", type=int, default=20, help="people who watch the boards")
+    parser.add_argument("--venues", type=int, default=1, help="so many venues at once, on one PostgreSQL if that is it")
+    parser.add_argument("--standby", action="store_true", help="each venue has a second hub")
     parser.add_argument("--store", choices=("sqlite", "postgresql"), default="sqlite")
     for hidden, kind in (("--role", str), ("--folder", Path)):
         parser.add_argument(hidden, type=kind, help=argparse.SUPPRESS)
@@ -199,10 +210,32 @@ def main():
         tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as memory,
         server_of(args.store) as server,
     ):
-        (Path(folder) / TABLES).symlink_to(memory)
-        figures = load(Path(folder), args.tables, args.rate, args.seconds, args.watchers, server)
-    print(json.dumps(figures))
-    return 0 if whole(figures) else 1
+        venues, found = [f"hall{n}" for n in range(args.venues)], []
+
+        def run(venue):
+            for made in (place := Path(folder) / venue, tables := Path(memory) / venue):
+                made.mkdir()
+            (place / TABLES).symlink_to(tables)
+            how = args.tables, args.rate, args.seconds, args.watchers, server, venue, args.standby
+            found.append(load(place, *how))
+
+        with ThreadPoolExecutor(args.venues) as pool:
+            done = [pool.submit(run, venue) for venue in venues]
+            if server is not None:
+                time.sleep(args.seconds)
+                print(json.dumps({"connections": connections(server)}))
+        for one in done:
+            one.result()
+        if server is not None:
+            print(json.dumps({"disk_mb": round(sum(path.stat().st_size for path in server.folder.rglob("*")) / 1e6)}))
+    for figures in found:
+        print(json.dumps(figures))
+    return 0 if all(map(whole, found)) else 1
+
+
+def connections(server):
+    with psycopg.connect(server.url) as db:
+        return db.execute("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'").fetchone()[0]
 
 
 if __name__ == "__main__":

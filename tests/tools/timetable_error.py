@@ -33,6 +33,10 @@ class Errors:
 
     late: dict[int, list[float]] = field(default_factory=lambda: {ahead: [] for ahead in AHEAD_MIN})
     inside: dict[int, int] = field(default_factory=lambda: dict.fromkeys(AHEAD_MIN, 0))
+    sure_of_table: int = 0
+    right_table: int = 0
+    unmeasured: list[float] = field(default_factory=list)
+    """Those told 10 minutes ahead by the default, before three matches were played."""
 
     def summary(self):
         """Return {minutes told: (median, 90 %) of the error in minutes, share of calls in the range}."""
@@ -66,7 +70,7 @@ def play_day(seed, every_s, errors):
     do(MORNING, d.TeamsDrawn(f"{seed}"))
     t, asked = MORNING, MORNING
     ends: list[tuple[float, str]] = []
-    told: dict[str, list[tuple[int, float, float, float]]] = {}
+    told: dict[str, list[tuple[int, float, float, float, str, bool]]] = {}
     while history.now.champion is None:
         while ends and ends[0][0] <= t:
             ended, match = heapq.heappop(ends)
@@ -75,16 +79,27 @@ def play_day(seed, every_s, errors):
             do(t, d.Assigned(one.match, one.table, f"{one.match}-{len(history.decisions)}"))
             do(t, d.MatchStarted(one.match))
             heapq.heappush(ends, (t + real_duration(rng, slow, one.teams), one.match))
-            for ahead, expected, earliest, latest in told.pop(one.match, ()):
+            for ahead, expected, earliest, latest, table, measured in told.pop(one.match, ()):
                 errors.late[ahead].append(t - expected)
                 errors.inside[ahead] += earliest - 60 <= t <= latest + 60
+                errors.sure_of_table += bool(table)
+                errors.right_table += table == one.table
+                if ahead == AHEAD_MIN[0] and not measured:
+                    errors.unmeasured.append(t - expected)
         if t >= asked:
             asked += every_s
             found = estimate_timetable(history.now, TABLES, t)
             for start in found.starts.values() if found is not None else ():
                 for ahead in AHEAD_MIN:
                     if abs(start.expected - t - 60 * ahead) <= every_s / 2:
-                        line = ahead, start.expected, start.earliest, start.latest
+                        line = (
+                            ahead,
+                            start.expected,
+                            start.earliest,
+                            start.latest,
+                            start.table,
+                            found.durations.is_measured,
+                        )
                         told.setdefault(start.match, []).append(line)
         t += 15.0
     return t
@@ -111,6 +126,9 @@ def main():
             f"{ahead} minutes told: {len(late)} calls, error {middle:.1f} min (median), {most:.1f} min (90 %), "
             f"{100 * inside:.0f} % in the range, mean {sum(late) / len(late) / 60:+.1f} min"
         )
+    sizes = [abs(one) / 60 for one in errors.unmeasured]
+    print(f"10 minutes told by the default: {len(sizes)} calls, error {median(sizes):.1f} min (median)")
+    print(f"a table told: {errors.sure_of_table}, the right one: {errors.right_table}")
 
 
 if __name__ == "__main__":

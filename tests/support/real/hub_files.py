@@ -16,12 +16,12 @@ PATIENCE_S = 60.0
 HOSTS = ["127.0.0.1", "localhost"]
 
 
-def write_hub(folder, tables=(), database=None):
+def write_hub(folder, tables=(), database=None, venue="hall"):
     """Write the files of a hub that keeps what comes in `database`, with a token for each of its `tables`."""
     folder.mkdir(parents=True, exist_ok=True)
     store = f'[store]\ndatabase = "{database}"\n' if database else ""
     (folder / FILE).write_text(f"[page]\nport = {free_port()}\nhttps = {free_port()}\n{store}")
-    write_hub_files(folder, "hall", HOSTS, datetime.now(UTC))
+    write_hub_files(folder, venue, HOSTS, datetime.now(UTC))
     with Tokens(store_of(folder)) as tokens:
         for table in tables:
             write_private_file(folder / f"{table}.token", tokens.issue(table).encode())
