@@ -27,7 +27,8 @@ LISTEN_S = 5.0
 class SensorListener:
     """Collects messages for `LISTEN_S` seconds (`take`); `diagnose` judges them.
 
-    `detectors` find the faults that show in the course of readings; `sensor` is the kind of strike sensor.
+    `detectors` find the faults that show in the course of readings; `sensor` is the kind of strike sensor. With `noise`
+    the lines describe the noise of the strike sensors, too.
     """
 
     def __init__(
@@ -37,13 +38,14 @@ class SensorListener:
         *,
         hidden: bool = False,
         without: str = "",
+        noise: bool = False,
     ) -> None:
         self._detectors = detectors
         self._sensor: Sensor = sensor
         self._hidden = hidden
         self.without = without
         self.readings = Readings()
-        self._noise = NoiseSpectrum()
+        self._noise = NoiseSpectrum() if noise else None
         self.ups = self.gaps = 0
         self.first_at = self.last_at = 0.0
         self.grid = 0.0
@@ -64,7 +66,8 @@ class SensorListener:
                     if not self.readings.samples:
                         self.first_at = message.t
                     self.grid = message.rate
-                    self._noise.add(message.counts, message.rate)
+                    if self._noise is not None:
+                        self._noise.add(message.counts, message.rate)
                     self.last_at = message.t + len(message.samples) / message.rate
                 case _:
                     pass
@@ -119,10 +122,12 @@ class SensorListener:
                 Sentence("{count} more magnetometers", count=missing),
                 "not built: [board] magnetometers in the settings",
             )
+        yield from self.noise_lines()
 
     def noise_lines(self) -> Iterator[Finding]:
         """Yield the spectrum of each strike sensor's noise, and what they have in common; nothing without samples."""
-        return (SENSORS.passes(name, text) for name, text in self._noise.lines())
+        for name, text in self._noise.lines() if self._noise is not None else ():
+            yield SENSORS.passes(name, text)
 
     def _find_turned(self) -> dict[int, str]:
         """Return the turned modules among those that work, and their orientations."""

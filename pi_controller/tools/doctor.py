@@ -109,15 +109,14 @@ def examine_simulated(
     noise: bool = False,
 ) -> list[Finding]:
     """Return the lines for a simulated mat's sensors and link, after `LISTEN_S` virtual seconds; `faults` break it."""
-    ears = _listener(settings)
+    ears = _listener(settings, noise=noise)
     conditions = Conditions(magnetometers=settings.magnetometers, depth_mm=settings.board.depth_mm)
     with SimListening(seed, conditions, faults) as sim:
         sim.connection.session.request_self_test()
         while sim.t < LISTEN_S:
             ears.take(sim.tick())
             progress(sim.t / LISTEN_S)
-        found = [*doctor_checks.link_lines(sim.connection, ears), *ears.lines()]
-        return [*found, *ears.noise_lines()] if noise else found
+        return [*doctor_checks.link_lines(sim.connection, ears), *ears.lines()]
 
 
 def _mats(settings: Settings) -> list[tuple[str, Settings]]:
@@ -133,31 +132,30 @@ def _why_no_magnetometers(settings: Settings) -> str:
     return 'the judge confirms the bead: [referee] beads = "judge"' if settings.referee.beads == "judge" else ""
 
 
-def _listener(settings: Settings, *, hidden: bool = False) -> SensorListener:
+def _listener(settings: Settings, *, hidden: bool = False, noise: bool = False) -> SensorListener:
     detectors = Detectors(settings.strikes.detector_settings(), settings.magnetometers)
     without = _why_no_magnetometers(settings)
-    return SensorListener(detectors, settings.strikes.sensor, hidden=hidden, without=without)
+    return SensorListener(detectors, settings.strikes.sensor, hidden=hidden, without=without, noise=noise)
 
 
 def _mat(settings: Settings, progress: Callable[[float], None], *, noise: bool) -> list[Finding]:
     """Return the lines for the sensors and the link of the table's own board."""
     source = make_source(settings)
-    ears = _listener(settings, hidden=may_hide_bead(settings.table.journal))
+    ears = _listener(settings, hidden=may_hide_bead(settings.table.journal), noise=noise)
     try:
         match source:
             case PinsSource():
                 _listen(source, ears, progress, STARTS_S)
-                found = [*pin_checks.sensors(source, ears), *ears.lines()]
+                return [*pin_checks.sensors(source, ears), *ears.lines()]
             case BoardConnection():
                 source.session.request_self_test()
                 _listen(source, ears, progress, ANSWER_S)
-                found = [*doctor_checks.link_lines(source, ears), *ears.lines()]
+                return [*doctor_checks.link_lines(source, ears), *ears.lines()]
             case NoSource():
-                found = [*doctor_checks.link_lines(None, ears), *ears.lines()]
+                return [*doctor_checks.link_lines(None, ears), *ears.lines()]
             case _:
                 _listen(source, ears, progress, STARTS_S)
-                found = [doctor_checks.driver_line(settings.board.port, source), *ears.lines()]
-        return [*found, *ears.noise_lines()] if noise else found
+                return [doctor_checks.driver_line(settings.board.port, source), *ears.lines()]
     finally:
         source.close()
 

@@ -1,4 +1,4 @@
-"""What `doctor --noise` says."""
+"""What `mat check --noise` says."""
 
 import numpy as np
 
@@ -8,8 +8,8 @@ from pi_controller.calibration.sensor_listener import SensorListener
 from pi_controller.sensing.strikes import StrikeSettings
 
 
-def test_doctor_describes_noise_of_each_pad_and_the_common_share():
-    ears = SensorListener(Detectors(StrikeSettings()))
+def test_doctor_describes_pad_noise_and_common_share():
+    ears = SensorListener(Detectors(StrikeSettings()), noise=True)
     samples = np.random.default_rng(1).normal(0.0, 20.0, (6000, 4)).astype(np.int16)
     for at in range(0, 6000, 500):
         ears.take([Piezo(at / 4000, at, 4000.0, samples[at : at + 500])])
