@@ -183,10 +183,15 @@ function console_() {
     button("hide-again", [words.hide_again], !off() && desk.can_hide_again);
     button("sensors", [view.sensors ? words.sensors_off : words.sensors_on], !off(false));
     button("clock-set", [view.paused === null ? words.stop_clock : words.start_clock], !off(false));
+    markSections();
+    if (sender.late) toast([words.not_sent], "late", words.give_up, () => sender.giveUp());
+  }
+
+  /** Disable the buttons of the sections while no command can be sent; a redrawn region has new ones. */
+  function markSections() {
     for (const one of document.querySelectorAll(":is(.more, #teams) .act:not(#hits-inside *)")) {
       set(one, "aria-disabled", String(Boolean(off(Boolean(one.closest("#fouls"))))));
     }
-    if (sender.late) toast([words.not_sent], "late", words.give_up, () => sender.giveUp());
   }
 
   function button(/** @type {string} */ id, /** @type {(Node | string)[]} */ inside, /** @type {boolean} */ on) {
@@ -273,7 +278,7 @@ function console_() {
     if (state) clock.tick(state.view, state.now + (performance.now() - receivedMs) / 1000);
   }
   setInterval(tick, 250);
-  document.addEventListener("drawn", offer);
+  document.addEventListener("drawn", markSections);
   const wide = matchMedia("(min-width: 68rem)");
   const unfold = () => ["fouls", "log"].forEach((id) => wide.matches && by(id).setAttribute("open", ""));
   wide.addEventListener("change", unfold);

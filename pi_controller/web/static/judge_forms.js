@@ -1,11 +1,10 @@
 // The sections below the buttons for play, which the server renders: their forms and what their buttons send.
 // @ts-check
 import { announce, by, say, set, words } from "./judge_page.js";
-import { release, releaseIfGone } from "./regions.js";
+import { all, isTouched, release, releaseIfGone } from "./regions.js";
 
 /** @typedef {(call: any, from: HTMLElement, seen?: number) => void} Press */
 
-const all = (/** @type {ParentNode} */ place, /** @type {string} */ selector) => /** @type {HTMLElement[]} */ ([...place.querySelectorAll(selector)]);
 const forms = (/** @type {ParentNode} */ place) => /** @type {HTMLFormElement[]} */ (all(place, "form"));
 const isPressed = (/** @type {Element} */ pick) => pick.getAttribute("aria-pressed") === "true";
 
@@ -74,5 +73,5 @@ export function sent(/** @type {HTMLElement} */ button) {
 
 /** Drop input for what is no longer possible: names, the end of the game, the score; a protest is written to its end. */
 export function dropImpossible() {
-  for (const id of ["teams", "closing", "set"]) forms(by(id)).forEach(releaseIfGone);
+  for (const id of ["teams", "closing", "set"]) forms(by(id)).filter(isTouched).forEach(releaseIfGone);
 }

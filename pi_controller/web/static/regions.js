@@ -23,7 +23,7 @@ let pressed = false; // while a button is pressed, buttons do not move
 let ahead = -Infinity; // how many seconds the server's clock is ahead of this page's
 
 /** Return the elements in `place` that match `selector`. */
-const all = (/** @type {ParentNode} */ place, /** @type {string} */ selector) => /** @type {HTMLElement[]} */ ([...place.querySelectorAll(selector)]);
+export const all = (/** @type {ParentNode} */ place, /** @type {string} */ selector) => /** @type {HTMLElement[]} */ ([...place.querySelectorAll(selector)]);
 const fields = (/** @type {ParentNode} */ place) => /** @type {Field[]} */ (/** @type {unknown} */ (all(place, FIELD)));
 
 /** Return whether a field takes text, whose change can be detected from its value. */
