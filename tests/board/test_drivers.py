@@ -1,7 +1,7 @@
 """Drivers by name: built in or of another package, chosen in the settings, refused with what there is."""
 
 import pytest
-from outside_package import forget_packages, install_package
+from outside_package import find_packages, install_package
 
 from pi_controller.board import drivers
 from pi_controller.board.board_strip import BoardStrip
@@ -43,13 +43,11 @@ POINTS = {
 
 
 @pytest.fixture
-def outside(tmp_path, monkeypatch):
+def outside(tmp_path):
     """Another package with drivers is installed."""
     install_package(tmp_path, "outside", "2.0", POINTS, outside=SOURCE)
-    monkeypatch.syspath_prepend(tmp_path)
-    forget_packages()
-    yield
-    forget_packages()
+    with find_packages(tmp_path):
+        yield
 
 
 @pytest.fixture
@@ -99,7 +97,7 @@ def test_driver_of_another_package_gets_the_settings(settings):
 
 
 @pytest.mark.usefixtures("outside")
-def test_installed_names_are_offered_and_built_in_ones_win(settings):
+def test_installed_names_are_offered_built_in_ones_win(settings):
     assert drivers.list_names(STRIPS) == ("pi", "board", "wled", "memory", "gone", "lamps")
     assert drivers.load_driver(STRIPS, "memory")(StripOptions(9)).count == 9
     assert drivers.load_driver(STRIPS, "pi").__module__ == "pi_controller.board.strips"
@@ -118,7 +116,7 @@ def test_installed_names_are_offered_and_built_in_ones_win(settings):
         ('[observers]\nload = ["tully"]', 'must be "tally"'),
     ],
 )
-def test_unknown_name_is_a_settings_error_with_those_installed(settings, text, says):
+def test_unknown_name_error_lists_installed_ones(settings, text, says):
     with pytest.raises(SettingsError) as caught:
         settings(text)
     assert says in caught.value.message

@@ -232,7 +232,7 @@ class TestPinsBoard(BoardContract):
         return pins.source, pins.world.advance
 
 
-def test_pins_board_opens_nothing_by_itself():
+def test_pins_board_opens_no_device_when_made():
     assert make_pins_board(BoardOptions("pins", lambda: 0.0)).port is None
 
 

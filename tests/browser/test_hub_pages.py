@@ -39,7 +39,7 @@ def sign_in(page, site, pin):
     await_drawn(page)
 
 
-def test_round_clock_counts_down_and_new_pin_is_shown(site, tables, chromium):
+def test_round_clock_runs_and_new_pin_shows(site, tables, chromium):
     pin = site.sign_in()
     site.pages.publish(tables)
     site.decide(do="plan", title="Wacipi", game="slahal", format="round_robin", options={"minutes": 5})

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from extend_page import install_page_package
-from outside_package import forget_packages, install_package
+from outside_package import find_packages, install_package
 from rich.console import Console as Terminal
 
 from pi_controller.config import read_settings
@@ -46,12 +46,9 @@ def site(tmp_path_factory):
 
 
 @pytest.fixture
-def seventh(site, monkeypatch):
-    monkeypatch.syspath_prepend(str(site))
-    forget_packages()
-    yield registry.game(GAME)
-    monkeypatch.undo()
-    forget_packages()
+def seventh(site):
+    with find_packages(site):
+        yield registry.game(GAME)
 
 
 @pytest.fixture
@@ -145,17 +142,14 @@ BROKEN = {
 }
 
 
-def test_broken_game_names_package_and_others_still_load(site, tmp_path, monkeypatch):
+def test_broken_game_names_package_and_others_still_load(site, tmp_path):
     (tmp_path / "toy_crash.py").write_text("1 / 0\n", "utf-8")
     (tmp_path / "toy_half.py").write_text(
         "from pi_controller.rules.base import Game\nclass Toy(Game):\n    name = 'toy_abstract'\n", "utf-8"
     )
     points = {name: value for name, (value, _) in BROKEN.items()}
     install_package(tmp_path, "toy-broken", "3.2", {GAMES: points})
-    monkeypatch.syspath_prepend(str(site))
-    monkeypatch.syspath_prepend(str(tmp_path))
-    forget_packages()
-    try:
+    with find_packages(site, tmp_path):
         for name, (_, why) in BROKEN.items():
             with pytest.raises(PluginError) as caught:
                 registry.game(name)
@@ -166,9 +160,6 @@ def test_broken_game_names_package_and_others_still_load(site, tmp_path, monkeyp
         assert "Toy-Name" not in registry.names()
         with pytest.raises(UsageError, match="there is no game 'countdwn'; did you mean countdown"):
             registry.game("countdwn")
-    finally:
-        monkeypatch.undo()
-        forget_packages()
     env = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{site}"}
     command = [sys.executable, "-m", "pi_controller", "score", "--help"]
     told = subprocess.run(command, capture_output=True, text=True, env=env, check=True).stdout
@@ -176,16 +167,10 @@ def test_broken_game_names_package_and_others_still_load(site, tmp_path, monkeyp
     assert "options of patol" in told
 
 
-def test_one_name_in_two_packages_is_neither(site, tmp_path, monkeypatch):
+def test_one_name_in_two_packages_is_neither(site, tmp_path):
     install_package(tmp_path, "toy-rival", "1", {GAMES: {GAME: "toy_rival:Toy", "dakota": "toy_rival:Toy"}})
-    monkeypatch.syspath_prepend(str(site))
-    monkeypatch.syspath_prepend(str(tmp_path))
-    forget_packages()
-    try:
+    with find_packages(site, tmp_path):
         with pytest.raises(PluginError, match="has one of that name too"):
             registry.game(GAME)
         assert registry.game("dakota").name == "dakota"
         assert registry.names().count("dakota") == 1
-    finally:
-        monkeypatch.undo()
-        forget_packages()

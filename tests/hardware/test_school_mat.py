@@ -129,7 +129,7 @@ def test_doctor_names_a_tile_off_its_sensor(settings, lifted, name):
     assert line.hint
 
 
-def test_calibration_of_the_page_passes_and_fits_a_table(settings, tmp_path):
+def test_calibration_passes_and_its_profile_fits(settings, tmp_path):
     walk = calibrated(settings, PinsWorld(3, pads=CorkPads(3)))
     assert walk.passed
     titles = [str(step.title) for step in walk.view.steps]

@@ -147,7 +147,7 @@ def test_last_point_ends_game_and_reveals_bead():
 
 
 @pytest.mark.parametrize(("why", "dead"), [("silent", (3,)), (HUM, ())])
-def test_hit_is_felt_through_hum_not_by_dead_disc(why, dead):
+def test_hummed_pad_feels_hits_dead_one_not(why, dead):
     seat = Seat()
     seat(Link(0.0, up=True))
     seat(SensorFaultsChange(1.0, (SensorFault("disc", 3, why),)))

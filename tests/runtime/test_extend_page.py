@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from extend_page import install_page_package, page_commands, page_files, run_command
-from outside_package import forget_packages
+from outside_package import find_packages
 
 from pi_controller.board.message_source import NoSource
 from pi_controller.config import read_settings
@@ -18,11 +18,9 @@ from pi_controller.runtime.plugins import WatcherFeed, make_scene, make_watcher
 def folder(tmp_path, monkeypatch):
     """A folder with the page's package, installed."""
     install_page_package(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
-    forget_packages()
-    yield tmp_path
-    forget_packages()
+    with find_packages(tmp_path):
+        yield tmp_path
     for name in [name for name in sys.modules if name.partition(".")[0] == "our_mat"]:
         del sys.modules[name]
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import msgspec
 import pytest
-from outside_package import forget_packages, install_package
+from outside_package import find_packages, install_package
 
 from pi_controller.display.lights import frame
 from pi_controller.entry_points import PluginError, load_function
@@ -35,13 +35,11 @@ POINTS = {
 
 
 @pytest.fixture
-def installed(tmp_path, monkeypatch):
+def installed(tmp_path):
     """Install a package with `POINTS`."""
     install_package(tmp_path, "seen", "1.2", POINTS, seen=SOURCE)
-    monkeypatch.syspath_prepend(tmp_path)
-    forget_packages()
-    yield
-    forget_packages()
+    with find_packages(tmp_path):
+        yield
 
 
 class Kept(TableWatcher):

@@ -1,5 +1,9 @@
 """A package of somebody else, as an installer leaves it: what builds it need not be there."""
 
+from contextlib import contextmanager
+
+import pytest
+
 from pi_controller import entry_points
 from pi_controller.display import game_display
 from pi_controller.rules import registry
@@ -18,6 +22,19 @@ def forget_packages():
     """Forget what packages there are, as a new process would."""
     for once in LOOKED_UP:
         once.cache_clear()
+
+
+@contextmanager
+def find_packages(*folders):
+    """Find the packages in these folders, as if they were installed, while a block runs."""
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            for folder in folders:
+                patch.syspath_prepend(str(folder))
+            forget_packages()
+            yield
+    finally:
+        forget_packages()
 
 
 def install_package(folder, name, version, groups, **modules):
