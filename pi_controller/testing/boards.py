@@ -23,7 +23,7 @@ class BoardContract(ClosesWhatItOpens):
     def make(self) -> Source:
         """Return the closed board; it is closed after the test."""
         source, self._pass = self.open_board()
-        self.opened.callback(source.close)
+        self.exit_stack.callback(source.close)
         self.t = 0.0
         return source
 

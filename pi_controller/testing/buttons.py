@@ -25,7 +25,7 @@ class ButtonsContract(ClosesWhatItOpens):
         self.now, self.plan = 0.0, list[tuple[float, str, bool]]()
         options = ButtonOptions({name: 4 + n for n, name in enumerate(NAMES)}, lambda: self.now)
         buttons, self.contact = self.open_buttons(options)
-        self.opened.callback(buttons.close)
+        self.exit_stack.callback(buttons.close)
         heard: list[tuple[str, float]] = []
         buttons.listen(lambda name, t: heard.append((name, t)))
         return buttons, heard

@@ -5,13 +5,13 @@ from functools import cached_property
 
 
 class ClosesWhatItOpens:
-    """Give each test `opened`, a stack that is closed after it."""
+    """Give each test `exit_stack`, a stack that is closed after it."""
 
     @cached_property
-    def opened(self) -> ExitStack:
+    def exit_stack(self) -> ExitStack:
         """The stack of what the test has opened."""
         return ExitStack()
 
     def teardown_method(self) -> None:
         """Close it; pytest calls this after each test."""
-        self.opened.close()
+        self.exit_stack.close()

@@ -23,7 +23,7 @@ class StripContract(ClosesWhatItOpens):
     def make(self, count: int, brightness: float = 1.0) -> tuple[Strip, Callable[[], list[Rgb]]]:
         """Open a strip of `count` pixels; it is closed after the test."""
         strip, read = self.open_strip(StripOptions(count, brightness))
-        self.opened.callback(strip.close)
+        self.exit_stack.callback(strip.close)
         return strip, lambda: [*read()]
 
     def test_it_starts_dark(self) -> None:

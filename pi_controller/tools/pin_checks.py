@@ -71,7 +71,7 @@ def strips(settings: Settings, opened: Callable[[], Strip] | None = None) -> Ite
         return
     try:
         if wanted.kind == "wled" and opened is None:
-            yield _wled(wanted.address, count)
+            yield _check_wled(wanted.address, count)
             return
         strip = opened() if opened else make_strip(settings, NoSource())
         assert strip is not None
@@ -87,7 +87,7 @@ def strips(settings: Settings, opened: Callable[[], Strip] | None = None) -> Ite
         yield PINS.passes("light strips", f"{count} pixels were lit for a moment, {asked} {wrong}")
 
 
-def _wled(host: str, count: int) -> Finding:
+def _check_wled(host: str, count: int) -> Finding:
     """Return the line of a WLED controller. Raises `StripError` if it does not answer."""
     info = read_info(host)
     found = f"{info.name}, WLED {info.version}, has {info.pixels} pixels"

@@ -106,7 +106,7 @@ class FoulsOf(msgspec.Struct, frozen=True):
     chosen: bool
     buttons: tuple[FoulButton, ...]
 
-    def grouped(self) -> list[tuple[str, list[tuple[str, list[FoulButton]]]]]:
+    def group_by_outcome(self) -> list[tuple[str, list[tuple[str, list[FoulButton]]]]]:
         """Return the buttons by who made the foul, then by outcome: an outcome stands once, above what leads to it."""
         groups: dict[str, dict[str, list[FoulButton]]] = {"hider": {}, "hitter": {}}
         for one in self.buttons:

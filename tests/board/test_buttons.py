@@ -26,7 +26,7 @@ class TestGpioButtons(ButtonsContract):
 
     def open_buttons(self, options):
         self.factory = MockFactory(pin_class=self.pin_class)
-        self.opened.callback(self.factory.reset)
+        self.exit_stack.callback(self.factory.reset)
         self.pins = options.pins
 
         def contact(name, closed):

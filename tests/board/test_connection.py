@@ -67,7 +67,7 @@ class TestBoardConnection(BoardContract):
 
     def open_board(self):
         mat, sent = SimMat(3), 0
-        self.opened.callback(mat.close)
+        self.exit_stack.callback(mat.close)
         connection = BoardConnection(mat.open_port)
 
         def advance(seconds):

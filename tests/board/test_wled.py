@@ -36,7 +36,7 @@ def strip(receiver):
 class TestWledStrip(StripContract):
     def open_strip(self, options):
         receiver = DdpReceiver()
-        self.opened.callback(receiver.socket.close)
+        self.exit_stack.callback(receiver.socket.close)
         strip = WledStrip(
             options.count, "lights", options.brightness, options.cap_ma, find=lambda host: receiver.address
         )
